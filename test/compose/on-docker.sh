@@ -270,13 +270,15 @@ docker compose up --detach --wait
 echo "The small profile stays below 4 GB, with all connections in use and during a refresh."
 run docs/operations.md Memory
 use_all() {
+  local readers=()
   for key in $(head -n 8 <<< "${KEYS// /$'\n'}"); do
     for _ in $(seq 30); do
       curl -sS -o /dev/null -w '%{http_code}\n' -H "x-api-key: $key" "${page/limit=20000/limit=1000}" || true
     done >> "$work/statuses" &
+    readers+=($!)
   done
   docker compose run --rm --volume "$SOURCE:/source:ro" publish --from /source --force
-  wait
+  wait "${readers[@]}"
 }
 measure() {
   while sleep 1; do
@@ -297,7 +299,8 @@ awk '
 ' "$work/stats"
 [ -z "$(docker compose ps --quiet | xargs docker inspect --format '{{if or .State.OOMKilled .RestartCount}}{{.Name}}{{end}}' | grep .)" ]
 smoke
-while_asking right sleep 20
+# The changed tiers are no drift.
+while_asking "right unconnected" npm run -s compose:upgrade
 
 echo "No log contains a key, and the gateway's log contains no query string."
 [ "$(docker compose logs | grep -cF -e "$INDIVIDUAL_KEY" -e "$TRIBAL_KEY")" = 0 ]
