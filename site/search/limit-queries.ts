@@ -2,13 +2,13 @@ import type { Pool, PoolClient } from "pg";
 import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 import { limitClients } from "../../shared/web/limit-clients.ts";
 
-/** The most searches and reports of a client IP in a minute. Each process counts separately. */
+/** How many searches and reports a client IP may open in a minute. Each process counts separately. */
 export const searchesAMinute = 60;
-/** The most of them at a time: fewer than the connections of each process, so that pages and tokens always find one. */
+/** How many may run at a time: fewer than the connections of each process, so that pages and tokens always find one. */
 const searchesAtATime = 3;
 const timeoutMilliseconds = 2000;
 
-/** Why there is no result, with its response. */
+/** A query that was refused or failed, with the response to send. */
 export class SearchRefused extends ErrorWithResponse {
   override name = "SearchRefused";
 }
