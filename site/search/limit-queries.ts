@@ -75,18 +75,18 @@ const refuseOften = (seconds: number) =>
   );
 const refuseBusy = () =>
   refuse([503, "too_many_searches"], {
-    message: "Too many searches are running.",
+    message: "Too many searches and reports were requested at once.",
     hint: "Try again in a few seconds.",
   });
 const refuseSlow = () =>
   refuse([503, "search_timeout"], {
-    message: `The search took longer than ${timeoutMilliseconds / 1000} seconds.`,
-    hint: "Search for more or longer words, or add a state or a year.",
+    message: `The search or report took longer than ${timeoutMilliseconds / 1000} seconds.`,
+    hint: "Try again. In a search, use more or longer words, or add a state or a year.",
   });
 const refuseFailed = (cause: unknown) =>
   Object.assign(
     refuse([503, "temporarily_unavailable"], {
-      message: "The search failed, because the database did not answer.",
+      message: "The database did not answer.",
       hint: "Try again in a few seconds.",
     }),
     { cause },
