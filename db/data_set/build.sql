@@ -114,8 +114,8 @@ from staging.public_chains
 where public_chains.report_id = reports.report_id;
 
 -- In the files of some older reports, findings number awards with five digits, and federal_awards numbers them with four. The
--- published findings have the numbers of federal_awards, so that every join finds the award. A number stays as it is if it
--- could be that of several awards, or if another row of the finding has the award's number.
+-- published findings have the numbers of federal_awards, so that every join finds the award. A number stays as it is if
+-- several awards match it, or if another row of the finding has the award's number.
 create unlogged table staging.renumbered_findings as
 with unmatched as materialized (
   select findings.report_id, findings.reference_number, findings.award_reference

@@ -35,7 +35,7 @@ $$;
 -- hand, even to PUBLIC, is a leak: a function runs with its owner's rights, or could switch to api_tribal, and PostgREST finds
 -- functions of the schema "request" by the type of their argument. A rollback of a deployment keeps these lists, so keep a line
 -- while a deployment with its object could be rolled back to.
--- "data" is each role that reads the data set through the API. "pages" are both roles that may serve the pages.
+-- "data" means each role that reads the data set through the API, and "pages" both roles that may serve the pages.
 create or replace function publication.find_listed_relations()
 returns table (role text, oid oid, reason text)
 language sql stable security invoker

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { Client, Connection, Submittable } from "pg";
 
-/** Receives a row with its line break, whose bytes are overwritten later. The next rows wait for the promise that it returns. */
+/** Takes a row with its line break. The row's bytes are overwritten later. If it returns a promise, the next rows wait for it. */
 type TakeRow = (row: Buffer) => Promise<unknown> | undefined;
 
 /**
  * Runs a `COPY … TO STDOUT` and hands over its rows one by one, the header first: PostgreSQL sends each as one message. If this
- * fails, the connection cannot be used any more, because rows that nobody reads are on their way.
+ * fails, the connection cannot be used any more, because rows still arrive that nobody reads.
  *
  * @returns the number of rows, without the header
  */
@@ -62,7 +62,7 @@ class RowCopy implements Submittable {
   handleCopyData({ chunk }: { chunk: Buffer }): void {
     if (this.#hasFailed) return;
     try {
-      // Rows that node-postgres has already read follow in spite of the pause.
+      // Rows that node-postgres has already read still arrive after the pause.
       const isReady = this.#takeRow(chunk);
       if (isReady === undefined) return;
       this.#stream?.pause();

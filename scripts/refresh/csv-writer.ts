@@ -23,7 +23,7 @@ export type CsvWriter = Awaited<ReturnType<typeof openCsvWriter>>;
  * makes the compressor forget the text so far. (Of several members, many programs read only the first.)
  *
  * @param free buffers for parts, which writers share, because allocating one for each part takes a tenth of the time
- * @throws Error that names the file if it cannot be written, as do the functions
+ * @throws Error that names the file if it cannot be written; so do the returned functions
  */
 export async function openCsvWriter(path: string, free: Buffer[]) {
   const describe = (cause: unknown) => {
@@ -31,7 +31,7 @@ export async function openCsvWriter(path: string, free: Buffer[]) {
   };
   const target = await open(path, "w").catch(describe);
   const file: CsvFile = { path, rows: 0, text: { bytes: 0, part_bytes: partBytes, starts: [] } };
-  // @types/node does not know that zlib passes the mark on. There must be room for a part.
+  // There must be room for a part. @types/node does not know that zlib accepts a readableHighWaterMark.
   const options = { level, chunkSize: 1 << 18, readableHighWaterMark: 4 * partBytes };
   const gzip = createGzip(options);
   let part = free.pop() ?? Buffer.allocUnsafe(partBytes);
@@ -61,7 +61,7 @@ export async function openCsvWriter(path: string, free: Buffer[]) {
 
   return {
     file,
-    /** Copies a row. Returns a promise if a part is full, and does not save it before the caller goes on. */
+    /** Copies a row. If this fills a part, returns a promise that resolves when the part is saved. */
     add: (row: Buffer): Promise<void> | undefined => {
       let full: Promise<void> | undefined;
       for (let start = 0; start < row.length; ) {

@@ -59,7 +59,7 @@ const formats: Record<string, string[] | undefined> = {
 
 const anyText = String.raw`(?:"[^"\0]*(?:""[^"\0]*)*"|[^",\r\n\0]*)`;
 /**
- * The texts with B-tree indexes, which refuse a value of more than 2,704 bytes, and of a key that has two of them. PostgreSQL's
+ * The texts with B-tree indexes. PostgreSQL refuses an index entry of more than 2,704 bytes, and some entries have two texts. Its
  * error would not name the row.
  */
 const indexedTexts = [

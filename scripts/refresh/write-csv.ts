@@ -5,7 +5,7 @@ import { copyRows } from "./copy-rows.ts";
 import { type CsvFile, type CsvWriter, openCsvWriter } from "./csv-writer.ts";
 import { endConnection } from "./watch-session.ts";
 
-/** A file for all rows, or for the rows with this text in the column with this number, from 0. */
+/** A file for all rows or, with `only`, for the rows that have this text in a column (0 is the first). */
 export interface CsvTarget {
   path: string;
   only?: { column: number; text: string } | undefined;
@@ -15,7 +15,7 @@ export interface CsvTarget {
  * Writes the rows of a query, which PostgreSQL sends once, to gzipped CSV files. If that fails, ends the client's connection,
  * because node-postgres cannot use it any more after a COPY that was not read to its end.
  *
- * @param targets the first one gets all rows. The others have the same column
+ * @param targets the first gets all rows; the others choose rows by the same column
  * @throws Error that names the file if it cannot be written
  */
 export async function writeCsv(
@@ -60,7 +60,7 @@ function distribute(targets: CsvTarget[], writers: CsvWriter[]): (row: Buffer) =
     const saved = writer.add(row);
     if (saved === undefined) return;
     waiting.add(saved);
-    // A failure stays in the list.
+    // A failure stays in the set, so that Promise.race() rejects.
     saved.then(
       () => waiting.delete(saved),
       () => {},
@@ -81,7 +81,7 @@ function distribute(targets: CsvTarget[], writers: CsvWriter[]): (row: Buffer) =
 
 const [comma, quote, lineBreak] = [...("," + '"' + "\n")].map((character) => character.charCodeAt(0));
 
-/** The text of a column, as it is written, of a row of `COPY`. */
+/** Returns a column of a row of `COPY`, as written there. */
 function readText(row: Buffer, column: number): string {
   let isQuoted = false;
   let start = 0;

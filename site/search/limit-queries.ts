@@ -2,13 +2,13 @@ import type { Pool, PoolClient } from "pg";
 import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 import { limitClients } from "../../shared/web/limit-clients.ts";
 
-/** The most searches and reports of a client IP in a minute. Each process counts separately. */
+/** How many searches and reports a client IP may open in a minute. Each process counts separately. */
 export const searchesAMinute = 60;
-/** The most of them at a time: fewer than the connections of each process, so that pages and tokens always find one. */
+/** How many may run at a time: fewer than the connections of each process, so that pages and tokens always find one. */
 const searchesAtATime = 3;
 const timeoutMilliseconds = 2000;
 
-/** Why there is no result, with its response. */
+/** A query that was refused or failed, with the response to send. */
 export class SearchRefused extends ErrorWithResponse {
   override name = "SearchRefused";
 }
@@ -75,18 +75,18 @@ const refuseOften = (seconds: number) =>
   );
 const refuseBusy = () =>
   refuse([503, "too_many_searches"], {
-    message: "Too many searches are running.",
+    message: "Too many searches and reports were requested at once.",
     hint: "Try again in a few seconds.",
   });
 const refuseSlow = () =>
   refuse([503, "search_timeout"], {
-    message: `The search took longer than ${timeoutMilliseconds / 1000} seconds.`,
-    hint: "Search for more or longer words, or add a state or a year.",
+    message: `The search or report took longer than ${timeoutMilliseconds / 1000} seconds.`,
+    hint: "Try again. In a search, use more or longer words, or add a state or a year.",
   });
 const refuseFailed = (cause: unknown) =>
   Object.assign(
     refuse([503, "temporarily_unavailable"], {
-      message: "The search failed, because the database did not answer.",
+      message: "The database did not answer.",
       hint: "Try again in a few seconds.",
     }),
     { cause },

@@ -7,7 +7,7 @@ const order = ["fac_accepted_date.desc.nullslast"];
 /**
  * Writes a search as a request to the API: for awards if it names an agency or program, else for reports.
  *
- * @param found the IDs of the reports, if known. The API has additional UEIs and EINs in other tables, so it is asked for these.
+ * @param found the IDs of the reports, if known. A search for a UEI or EIN requests these, because additional ones are in other tables.
  */
 export function writeQuery(criteria: Criteria, found: string[] = []): Query {
   const { agency, program, state, year, uei, ein } = criteria;

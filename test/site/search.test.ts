@@ -461,7 +461,7 @@ it("a search that takes too long ends with a page that says what to do, and late
   await lock.query("begin; lock table disclosed.general in access exclusive mode");
   const { status, headers, text } = await search("Polk").finally(() => lock.end());
   expect([status, headers["retry-after"], headers["cache-control"]]).toEqual([503, "5", "no-store"]);
-  expect(text).toContain("The search took longer than 2 seconds.");
+  expect(text).toContain("The search or report took longer than 2 seconds.");
   expect(text).toContain("add a state or a year");
   expect((await search("Polk")).status).toBe(200);
 });
@@ -478,7 +478,7 @@ it("few searches run at a time, so that pages and downloads find a connection", 
   await expect.poll(async () => (await lock.query(countWaiting)).rows[0].count).toBe(3);
   const first = await Promise.race([get("/readyz"), answers.then(() => undefined)]);
   expect(first?.status).toBe(200);
-  const busy = (await answers).filter(({ text }) => text.includes("Too many searches are running."));
+  const busy = (await answers).filter(({ text }) => text.includes("Too many searches and reports were requested at once."));
   expect([busy.length, busy[0]?.status]).toEqual([9, 503]);
 });
 

@@ -78,8 +78,9 @@ end
 
 local rewrite_error = {}
 
--- Clients repeat requests after 503. Kong sends 500 if DNS has no answer in time. nginx sends 502 if the upstream refused or broke the connection, and 504 also if it did not
--- accept the connection in time. A call without an answer may be repeated, because its token was not handed out.
+-- Clients repeat requests after 503. Kong sends 500 if DNS does not answer in time. nginx sends 502 if the upstream refused or broke the
+-- connection, and 504 even if it did not accept the connection in time. Clients may repeat a call that was not answered, because its
+-- token was not handed out.
 local function rewrite_kong_status(status, path, connect_times)
   local is_connected = not connect_times or not connect_times:find("-$")
   local may_repeat = status == 500 or status == 502 or status == 504 and (not is_connected or file_access.matches(path))
