@@ -251,6 +251,19 @@ describe("a search", () => {
     expect(text).toContain(`/general?report_id=in.(${id(5)},${id(1)})&amp;`);
   });
 
+  // With more regular expressions than PostgreSQL keeps, it would compile each of them for each program.
+  it("for a program's name compares the 20 longest words", async () => {
+    const beginnings = ["medical", "assistance", "program"].flatMap((word) =>
+      [...word].map((_, index) => word.slice(0, index + 1)),
+    );
+    const find = async (words: string[]) => {
+      const [row] = await here.select("select publication.search_programs($1) as found", [words.join(" ")]);
+      return (row as { found: { aln: string }[] }).found.map(({ aln }) => aln);
+    };
+    expect(await find(["x", "y", ...beginnings])).toContain("93.778");
+    expect(await find(["xxx", ...beginnings])).toEqual([]);
+  });
+
   it("for a program shows its dollars in each audit", async () => {
     expect((await search("93.778")).text).toContain('data-label="Of which 93.778">$1,234,567<');
   });
