@@ -664,7 +664,9 @@ begin
       and general.report_id not in (
         select suppressed_reports.report_id from publication.suppressed_reports
         union all
-        select events.subject_id from access.events where events.subject = 'suppressed_reports' and events.action = 'delete'
+        select events.subject_id from access.events
+        -- A report that was released earlier is suppressed again.
+        where events.subject = 'suppressed_reports' and events.action = 'delete' and events.at >= data_set.built_at
       )
   ) then
     return next 'publication.suppressed_reports lacks reports that are suppressed now, so they could become public. Restore the table from a backup, or publish the data set again (npm run refresh -- --force).';
@@ -777,6 +779,17 @@ begin
   if to_regprocedure('publication.describe_report(text)') is not null then
     if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
       return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
+    end if;
+  end if;
+  if to_regprocedure('publication.suggest_names(text)') is not null then
+    if exists (
+      select
+      from (
+        select auditee_name from suppressed.general except select auditee_name from disclosed.general limit 10
+      ) as hidden_names
+      where publication.suggest_names(hidden_names.auditee_name) ? hidden_names.auditee_name
+    ) then
+      return next 'publication.suggest_names() returns names of suppressed reports'' auditees, so the pages would show them.';
     end if;
   end if;
   if (

@@ -188,6 +188,8 @@ export const attacks: Record<string, string> = {
     "disclosed.federal_awards reveals data of suppressed submissions",
   "alter table publication.suppressed_reports rename to remembered":
     "publication.suppressed_reports does not exist, so reports that were suppressed could become public",
+  "insert into access.events (at, database_role, subject, subject_id, action) select '2020-01-01', 'owner', 'suppressed_reports', report_id, 'delete' from suppressed.general; delete from publication.suppressed_reports":
+    "publication.suppressed_reports lacks reports that are suppressed now, so they could become public",
   "alter table publication.suppressed_reports rename to remembered; create table publication.suppressed_reports (report_id text primary key)":
     "publication.suppressed_reports lacks reports that are suppressed now, so they could become public",
   "alter function access.redeem_access_token set search_path = extensions":
@@ -217,6 +219,8 @@ export const attacks: Record<string, string> = {
     "search_reports() finds suppressed reports",
   "do $$ begin execute replace(pg_get_functiondef('publication.describe_report(text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
     "describe_report() returns suppressed reports",
+  "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
+    "suggest_names() returns names of suppressed reports' auditees",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "describe_totals() should count all public submissions and no others",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*)))) from (select from disclosed.federal_awards union all select from suppressed.federal_awards) as rows $$":
