@@ -491,7 +491,9 @@ it("few searches run at a time, so that pages and downloads find a connection", 
   await expect.poll(async () => (await lock.query(countWaiting)).rows[0].count).toBe(3);
   const first = await Promise.race([get("/readyz"), answers.then(() => undefined)]);
   expect(first?.status).toBe(200);
-  const busy = (await answers).filter(({ text }) => text.includes("Too many searches and reports were requested at once."));
+  const busy = (await answers).filter(({ text }) =>
+    text.includes("Too many searches and reports were requested at once."),
+  );
   expect([busy.length, busy[0]?.status]).toEqual([9, 503]);
 });
 
