@@ -39,8 +39,10 @@ export async function writeCsv(
     if (files[0]?.rows !== rows) throw new Error(`PostgreSQL sent ${files[0]?.rows} of ${rows} rows.`);
     return files;
   } catch (error) {
+    // The end of the connection aborts the signal.
+    const reason = signal?.aborted ? signal.reason : error;
     await endConnection(client);
-    throw signal?.aborted ? signal.reason : error;
+    throw reason;
   } finally {
     for (const writer of writers) await writer.close();
   }
