@@ -1,7 +1,4 @@
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
-
-/** A measured number. Each section is a table in LAST_RUN.md, with a row for each arm and a column for each quantity. */
+/** A measured number. Each section is a table, with a row for each arm and a column for each quantity. */
 export interface Figure {
   section: string;
   arm: string;
@@ -13,23 +10,24 @@ export interface Figure {
   most?: number;
 }
 
-/** Writes LAST_RUN.md. Compare it with the committed results by `git diff`. */
-export async function writeResults(
-  directory: string,
-  {
-    environment,
-    reports,
-    turns,
-    figures,
-  }: { environment: string; reports: number; turns: number; figures: Figure[] },
-): Promise<void> {
+/** Writes the figures as Markdown, for bench/RESULTS.md. */
+export function describeResults({
+  environment,
+  reports,
+  turns,
+  figures,
+}: {
+  environment: string;
+  reports: number;
+  turns: number;
+  figures: Figure[];
+}): string {
   const sections = [...new Set(figures.map(({ section }) => section))].map(
     (section) => `## ${section}\n\n${formatTable(figures.filter((each) => each.section === section))}\n`,
   );
-  const text = `# Measurements
+  return `# Measurements of ${new Date().toISOString().slice(0, 10)}
 
-Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}, with ${reports.toLocaleString("en-US")} public reports:
-${environment}.
+With ${reports.toLocaleString("en-US")} public reports: ${environment}.
 
 The rows of a table alternate in ${turns} turns. Requests/s (with extremes) and CPU per request are medians of the turns.
 Latencies are of all requests. The load comes from the same machine. “Common design” is \`common-design.sql\`: the same
@@ -37,7 +35,6 @@ rows in the same PostgreSQL, behind the same PostgREST, with an index wherever t
 relative CPU is relative to Kong with key-auth and rate-limiting, which counts in Redis.
 
 ${sections.join("\n")}`;
-  await writeFile(path.join(directory, "LAST_RUN.md"), text);
 }
 
 export function formatTable(figures: Figure[]): string {

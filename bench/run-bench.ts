@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +12,7 @@ import { measureLookups } from "./measure-lookups.ts";
 import { measureReads } from "./measure-reads.ts";
 import { measureRefresh } from "./measure-refresh.ts";
 import { measureShapes } from "./measure-shapes.ts";
-import { formatTable, writeResults } from "./results.ts";
+import { describeResults, formatTable } from "./results.ts";
 
 const atLeast = (least: number) => (text: string) => {
   const number = Number(text);
@@ -29,7 +29,6 @@ const options = new Command("npm run bench --")
   )
   .option("--source <directory>", "source files to use instead of generated ones")
   .option("--turns <number>", "how often to repeat each comparison", atLeast(1), 5)
-  .option("--out <directory>", "where to write the results", import.meta.dirname)
   .addOption(
     new Option("--only <section>", "print this section, and start no stack").choices(["gateway", "shapes"]),
   )
@@ -37,7 +36,7 @@ const options = new Command("npm run bench --")
   .addHelpText(
     "after",
     `
-Writes LAST_RUN.md. Compare it with the committed results: git diff
+Prints Markdown. bench/RESULTS.md has the results that hold now.
 40,000 submissions take about 10 minutes, and 400,000 about an hour.
 
 Set GATEWAY=kong to use the Kong on the PATH, or KONG_BIN to name the program as well. The run then also compares this
@@ -49,9 +48,8 @@ This comparison alone takes about a minute:
 should have 400,000 submissions, and its individual key needs 200 requests for each turn and the warm-up.`,
   )
   .parse()
-  .opts<{ submissions: number; source?: string; turns: number; out: string; only?: string }>();
+  .opts<{ submissions: number; source?: string; turns: number; only?: string }>();
 
-await mkdir(options.out, { recursive: true });
 const directory = await mkdtemp(path.join(tmpdir(), "single-audit-bench-"));
 // PostgreSQL's unprivileged user must be able to pass.
 await chmod(directory, 0o711);
@@ -113,8 +111,8 @@ async function measureAll(): Promise<void> {
     `gateway: ${process.env.GATEWAY || "embedded"}`,
   ].join("; ");
   const figures = [...lookups, ...reads, ...shapes, ...refresh, ...gateway];
-  await writeResults(options.out, { environment, reports: rows[0].reports, turns: options.turns, figures });
-  process.stderr.write(`Wrote LAST_RUN.md to ${options.out}.\n`);
+  const { reports } = rows[0];
+  process.stdout.write(describeResults({ environment, reports, turns: options.turns, figures }));
   if (missingForGateway !== undefined)
     process.stderr.write(`Left out the section "The gateway". ${missingForGateway}\n`);
 }

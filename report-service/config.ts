@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { awsSecrets, readS3Options } from "../shared/read-s3-options.ts";
+import { awsSecrets, readS3Options } from "../shared/objects/read-s3-options.ts";
 import { readSecretFiles } from "../shared/read-secret-files.ts";
 import { describeVariable, httpUrl, readVariables } from "../shared/read-variables.ts";
 import { type AppConfig, databaseVariables, readAppConfig, text } from "../shared/web/config.ts";

@@ -1,11 +1,12 @@
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { createS3Client, openBucket } from "../shared/s3-objects.ts";
+import { createS3Client, openBucket } from "../shared/objects/bucket.ts";
 import { callStorage, hastyLimits } from "../shared/web/call-storage.ts";
 import { relayStorage } from "./relay-storage.ts";
 import {
   describeDownload,
   isFileName,
+  nameReportFile,
   type S3StoreOptions,
   type Storage,
   signedUrlSeconds,
@@ -21,10 +22,11 @@ export function createS3Store(options: S3StoreOptions): Storage {
   return {
     signDownload: async (reportId) => {
       if (!isFileName(reportId)) return null;
-      const Key = `${keyPrefix}${reportId}.pdf`;
+      const file = nameReportFile(reportId);
+      const Key = keyPrefix + file;
       return callStorage(`the file of ${reportId}`, async (signal) => {
         if (!(await objects.has(Key, signal))) return null;
-        const headers = describeDownload(reportId);
+        const headers = describeDownload(file);
         const download = new GetObjectCommand({
           Bucket,
           Key,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
-import type { S3Options } from "../shared/objects.ts";
+import type { S3Options } from "../shared/objects/objects.ts";
 
 /** Where the PDFs are. */
 export interface Storage {
@@ -20,7 +20,7 @@ export interface Storage {
 
 export interface S3StoreOptions extends S3Options {
   bucket: string;
-  /** Comes before `<report_id>.pdf` in a file's key. */
+  /** Comes before the name in a file's key. */
   keyPrefix: string;
   /** Where clients reach the same API, if it differs from `endpoint`. Signed URLs name this host. */
   publicEndpoint?: string | undefined;
@@ -29,14 +29,17 @@ export interface S3StoreOptions extends S3Options {
 /** Lifetime of a signed URL: ten seconds less than the API's contract allows, because clocks differ. */
 export const signedUrlSeconds = 50;
 
+/** The name of a report's PDF in its folder, and in downloads. */
+export const nameReportFile = (reportId: string) => `${reportId}.pdf`;
+
 /** Whether a report ID can be part of a file's name. The database decides which reports exist. */
 export function isFileName(reportId: string): boolean {
   return /^[A-Za-z0-9-]{1,64}$/.test(reportId);
 }
 
-/** The headers of a report's PDF. */
-export const describeDownload = (reportId: string) => ({
+/** The headers of a PDF with this name. */
+export const describeDownload = (file: string) => ({
   "content-type": "application/pdf",
-  "content-disposition": `attachment; filename="${reportId}.pdf"`,
+  "content-disposition": `attachment; filename="${file}"`,
   "cache-control": "private, no-store",
 });

@@ -69,20 +69,25 @@ For the requests below: API_KEY=$(node -p 'require("${factsFile}").keys.individu
     await sleep(settleMilliseconds);
     const files = await read();
     const saved = findSaved(files, known);
-    const isApiChanged = files.api.sha256 !== known.api.sha256;
+    const isApiChanged = files.sha256 !== known.sha256;
     known = files;
     const time = new Date().toTimeString().slice(0, 8);
     for (const file of saved.filter((name) => name.startsWith("data_set/")))
       print(`${time} ${file}: in effect with the next data set\n  npm run refresh -- --from DIRECTORY`);
-    const api = saved.filter((name) => name.startsWith("api/"));
+    const api = saved.filter((name) => !name.startsWith("data_set/"));
     if (isApiChanged) print(`${time} ${api.join(", ")}: ${await apply(client, files, api, baseUrl)}`);
   }
 }
 
 /** Lists the files of `api` and `data_set` that differ, such as `api/api_v1_1_0/general.sql`. */
 function findSaved(now: DatabaseFiles, before: DatabaseFiles): string[] {
-  const contentsOf = ({ api: { request, versions }, dataSet }: DatabaseFiles) => {
-    const files = [...request, ...versions.flatMap((version) => version.files), ...Object.values(dataSet)];
+  const contentsOf = ({ functions, api: { request, versions }, dataSet }: DatabaseFiles) => {
+    const files = [
+      ...functions,
+      ...request,
+      ...versions.flatMap((version) => version.files),
+      ...Object.values(dataSet),
+    ];
     return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/".length), sql]));
   };
   return listChanged(contentsOf(now), contentsOf(before));

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { z } from "zod";
 
 const codes = z.object({
@@ -9,9 +9,19 @@ const codes = z.object({
 });
 export type Codes = z.infer<typeof codes>;
 
-/** Reads the codes of an API version, which are beside its views. A version whose files are not here has none. */
+const api = new URL("../db/api/", import.meta.url);
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+/** Reads the codes of an API version, which are beside its views, and of the versions before it. */
 export function readCodes(schema: string): Codes {
-  const file = new URL(`../db/api/${schema}/codes.json`, import.meta.url);
-  if (!existsSync(file)) return { values: {}, words: {} };
-  return codes.parse(JSON.parse(readFileSync(file, "utf8")));
+  const kind = schema.replace(/_v\d.*/, "");
+  const read: Codes = { values: {}, words: {} };
+  for (const folder of readdirSync(api).sort(compare)) {
+    const file = new URL(`${folder}/codes.json`, api);
+    if (!folder.startsWith(`${kind}_v`) || compare(folder, schema) > 0 || !existsSync(file)) continue;
+    const { values, words } = codes.parse(JSON.parse(readFileSync(file, "utf8")));
+    Object.assign(read.values, values);
+    Object.assign(read.words, words);
+  }
+  return read;
 }

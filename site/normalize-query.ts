@@ -3,7 +3,6 @@ import type { Column, Table } from "./api-description.ts";
 import { findState } from "./names.ts";
 import { emptyQuery, type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
 import { readTarget } from "./read-target.ts";
-import { findNarrative } from "./table-facts.ts";
 import { readExtra, writeExtra, writeTarget } from "./write-target.ts";
 
 /** A browser takes seconds to draw thousands of rows. */
@@ -11,7 +10,7 @@ const mostShown = 500;
 
 /**
  * Rewrites a query's values in the format of the columns: without surrounding spaces, in the column's case, without
- * dashes. Drops empty filters, and the order of a narrative's rows. Limits a page to 500 rows.
+ * dashes. Drops empty filters. Limits a page to 500 rows.
  */
 export function normalizeQuery(typed: Query, table: Table | undefined): Query {
   // Moves parameters that were typed as other parameters to their own fields.
@@ -27,7 +26,6 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
   return {
     ...query,
     extra: writeExtra(extra),
-    order: table && findNarrative(table) ? [] : query.order,
     limit: Math.min(Math.max(query.limit, 1), mostShown),
     filters: filters.filter(({ operator, value }) => value !== "" || needsNoValue(operator)),
   };

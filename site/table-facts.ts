@@ -47,18 +47,15 @@ export function orderColumns(names: string[]): string[] {
   return names.toSorted((one, other) => rank(one) - rank(other) || place(one) - place(other));
 }
 
-/**
- * Tables whose rows keep the order of the file unless a request sorts them. No column holds that order. A text may be
- * split over several rows with the same `identity`, and `text` is the column with its parts.
- */
+/** Tables with a text that may be split over several rows with the same `identity`; `text` is the column with its parts. */
 const narratives: Record<string, { identity: string[]; text?: string }> = {
   findings_text: { identity: ["report_id", "finding_ref_number"], text: "finding_text" },
   corrective_action_plans: { identity: ["report_id", "finding_ref_number"], text: "planned_action" },
   notes_to_sefa: { identity: ["report_id", "title"] },
 };
 
-/** How a table's texts are split over rows; undefined if its rows may be sorted. */
-export const findNarrative = ({ name, key }: Table) => (key.length === 0 ? narratives[name] : undefined);
+/** How a table's texts are split over rows. */
+export const findNarrative = ({ name }: Table) => narratives[name];
 
 /** Joins the parts of each text that is split over several rows. */
 export function joinParts(rows: Row[], table: Table): Row[] {
@@ -83,13 +80,12 @@ const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
 const narrow = /^(audit_year|aln|federal_agency_prefix|federal_award_extension)$/;
 
 /** Whether the API can add the auditee's name in time. It joins the reports before it sorts and limits the rows. */
-function canHaveAuditee({ filters }: Query, { name, key, embeds }: Table): boolean {
+function canHaveAuditee({ filters }: Query, { name, embeds }: Table): boolean {
   if (!embeds.includes("general") || name === "general") return false;
   if (filters.some(({ column }) => /^(report_id|auditee_uei)$/.test(column))) return true;
   const narrowing = filters.filter(({ column, operator }) => operator === "eq" && narrow.test(column));
   const isOfProgram = narrowing.some(({ column, value }) => column === alnName && value.includes("."));
-  if (large.test(name)) return isOfProgram || narrowing.length > 1;
-  return key.length + filters.length > 0;
+  return !large.test(name) || isOfProgram || narrowing.length > 1;
 }
 
 const program = [...alnParts, "federal_program_name"].join(",");
@@ -135,18 +131,6 @@ export function completeColumns(query: Query, table: Table | undefined): Query {
   const filtered = filters.flatMap(({ column }) => (column === alnName ? [column, ...alnParts] : [column]));
   const own = filtered.filter((each) => table.columns.some((column) => column.name === each));
   return addJoined({ ...query, select: [...new Set([...select, ...own, ...name])] }, table);
-}
-
-/**
- * The columns with which a request's order must end, so that its pages neither overlap nor miss rows: the table's key,
- * or otherwise all columns. None for a whole table or a narrative, whose rows have a fixed order.
- */
-export function chooseTieBreakers(query: Query, table: Table | undefined): string[] {
-  if (table === undefined || findNarrative(table)) return [];
-  const { filters, order, select, extra } = query;
-  const hasEmbeds = select.some((term) => term.includes("("));
-  if (filters.length + order.length === 0 && !hasEmbeds && extra.trim() === "") return [];
-  return table.key.length > 0 ? table.key : table.columns.map(({ name }) => name);
 }
 
 /** Chooses which of a table's columns the explorer shows at first. */

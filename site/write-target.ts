@@ -4,16 +4,12 @@ import { listValues, needsNoValue, type Operator, type Query } from "./query.ts"
 /**
  * Writes a query as the path and query string of a request to PostgREST, so that values with quotes, commas, brackets,
  * line breaks or % are taken literally.
- *
- * @param tieBreakers columns that are unique together, appended to every order; if empty, the order stays as it is
  */
-export function writeTarget(query: Query, tieBreakers: string[] = []): string {
+export function writeTarget(query: Query): string {
   const { table, select, filters, order, extra, limit, offset } = query;
-  const named = new Set(order.map((term) => term.split(".")[0]));
-  const terms = [...order, ...tieBreakers.filter((column) => !named.has(column))];
   const further = readExtra(extra);
   const single: [string, string][] = [
-    ["order", terms.join(",")],
+    ["order", order.join(",")],
     ["limit", String(limit)],
     ["offset", offset === 0 ? "" : String(offset)],
   ];

@@ -37,9 +37,3 @@ it.each(documents)("%s names only links, headings and npm scripts that exist", a
   }
   expect(broken).toEqual([]);
 });
-
-it("README fits on one page", async () => {
-  const text = (await read("README.md")).trim();
-  expect(text.split("\n").length).toBeLessThanOrEqual(110);
-  expect(text.split(/\s+/).length).toBeLessThanOrEqual(900);
-});

@@ -147,72 +147,17 @@ order by matched.report_id, matched.reference_number, matched.award_reference, m
 create index renumbered_findings_key on staging.renumbered_findings (report_id, number_in_file);
 analyze staging.renumbered_findings;
 
--- Most tables are published as they are in their files. A table that computes columns has a view staging.<table>_rows, with all
--- columns of the table, and the place of each row in the files.
+-- A table that computes columns has a view staging.<table>_rows with these columns, the report ID, and the rows of its file
+-- (source). If the view has the place of each row in the files, the rows are sorted by it.
 
 create view staging.general_rows as
 select
+  source,
   source.ctid as place,
   source.report_id,
-  source.auditee_uei,
-  source.audit_year,
-  source.auditee_certify_name,
-  source.auditee_certify_title,
-  source.auditee_contact_name,
-  source.auditee_email,
-  source.auditee_name,
-  source.auditee_phone,
-  source.auditee_contact_title,
-  source.auditee_address_line_1,
-  source.auditee_city,
-  source.auditee_state,
-  source.auditee_ein,
-  source.auditee_zip,
-  source.auditor_certify_name,
-  source.auditor_certify_title,
-  source.auditor_phone,
-  source.auditor_state,
-  source.auditor_city,
-  source.auditor_contact_title,
-  source.auditor_address_line_1,
-  source.auditor_zip,
-  source.auditor_country,
-  source.auditor_contact_name,
-  source.auditor_email,
-  source.auditor_firm_name,
-  source.auditor_foreign_address,
-  source.auditor_ein,
   coalesce(source.cognizant_agency, '') as cognizant_agency,
   coalesce(source.oversight_agency, '') as oversight_agency,
-  source.date_created,
-  source.ready_for_certification_date,
-  source.auditor_certified_date,
-  source.auditee_certified_date,
-  source.submitted_date,
-  source.fac_accepted_date,
-  source.fy_end_date,
-  source.fy_start_date,
-  source.audit_type,
-  source.gaap_results,
-  source.sp_framework_basis,
-  source.is_sp_framework_required,
-  source.sp_framework_opinions,
-  source.is_going_concern_included,
-  source.is_internal_control_deficiency_disclosed,
-  source.is_internal_control_material_weakness_disclosed,
-  source.is_material_noncompliance_disclosed,
-  source.dollar_threshold,
-  source.is_low_risk_auditee,
-  source.agencies_with_prior_findings,
-  source.entity_type,
-  source.number_months,
-  source.audit_period_covered,
-  source.total_amount_expended,
-  source.type_audit_code,
   reports.is_public,
-  source.data_source,
-  source.is_aicpa_audit_guide_included,
-  source.is_additional_ueis,
   coalesce(case when public_chains.report_id is null then source.resubmission_version else public_chains.version end, 0)
     as resubmission_version,
   case when public_chains.report_id is null then source.resubmission_status else public_chains.status end as resubmission_status,
@@ -224,28 +169,29 @@ from staging.general as source
 join staging.reports on reports.report_id = source.report_id
 left join staging.public_chains on public_chains.report_id = source.report_id;
 
+create view staging.findings_rows as
+select
+  source,
+  source.report_id,
+  case when source.report_id in (select renumbered.report_id from staging.renumbered_findings as renumbered) then coalesce((
+    select renumbered.award_reference from staging.renumbered_findings as renumbered
+    where renumbered.report_id = source.report_id and renumbered.number_in_file = source.award_reference
+      and renumbered.reference_number is not distinct from source.reference_number
+  ), source.award_reference) else source.award_reference end as award_reference
+from staging.findings as source;
+
 create view staging.resubmission_rows as
 select
+  source,
   source.ctid as place,
   source.report_id,
-  coalesce(source.auditee_uei, reports.auditee_uei) as auditee_uei,
-  coalesce(source.audit_year, reports.audit_year) as audit_year,
-  coalesce(source.fac_accepted_date, reports.fac_accepted_date) as fac_accepted_date,
   case when public_chains.report_id is null then source.version else public_chains.version end as version,
   case when public_chains.report_id is null then source.status else public_chains.status end as status,
-  -- A public row must not name a suppressed submission of the same auditee.
-  case
-    when public_chains.report_id is not null then public_chains.previous_report_id
-    when not reports.is_public or exists (
-      select from staging.reports as linked where linked.report_id = source.previous_report_id and linked.is_public
-    ) then source.previous_report_id
-  end as previous_report_id,
-  case
-    when public_chains.report_id is not null then public_chains.next_report_id
-    when not reports.is_public or exists (
-      select from staging.reports as linked where linked.report_id = source.next_report_id and linked.is_public
-    ) then source.next_report_id
-  end as next_report_id,
+  -- A public row must not name a suppressed submission of the same auditee. A chain without one has no row in public_chains.
+  case when public_chains.report_id is null then source.previous_report_id else public_chains.previous_report_id end
+    as previous_report_id,
+  case when public_chains.report_id is null then source.next_report_id else public_chains.next_report_id end
+    as next_report_id,
   case when public_chains.report_id is null then original.fac_accepted_date else public_chains.original_submission_date end
     as original_submission_date
 from staging.resubmission as source
@@ -254,55 +200,35 @@ left join staging.public_chains on public_chains.report_id = source.report_id
 left join staging.original_reports as original on original.report_id = source.report_id
 where public_chains.version is distinct from 0;
 
--- Says where to add a column that is only in staging.sql.
-do $$
-declare
-  missing record;
-begin
-  select source_tables.name as table_name, pg_attribute.attname
-  into missing
-  from staging.source_tables
-  join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', source_tables.name)::regclass
-    and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
-    and pg_attribute.attname not in ('source_file', 'source_row')
-  join pg_catalog.pg_class as rows on rows.oid = to_regclass(format('staging.%I', source_tables.name || '_rows'))
-  where not exists (
-    select from pg_catalog.pg_attribute as computed
-    where computed.attrelid = rows.oid and computed.attname = pg_attribute.attname
-  )
-  order by source_tables.name, pg_attribute.attnum
-  limit 1;
-  if found then
-    raise exception 'staging.%_rows is missing the column %. Add it to the view in build.sql.', missing.table_name, missing.attname;
-  end if;
-end
-$$;
-
--- The columns of each table as expressions, in the order of staging.sql. A column that a child table's file may leave out comes
--- from the report's row in general. Expressions instead of joins keep the rows in the order of the files.
+-- The columns of each live table as expressions, in order. A column that a child table's file may leave out comes from the
+-- report's row in general. Expressions instead of joins keep the rows in the order of the files.
 create view staging.published_columns as
 select
-  source_tables.name as table_name,
-  pg_attribute.attnum as place,
-  case
-    when to_regclass(format('staging.%I', source_tables.name || '_rows')) is null
-      and pg_attribute.attname in (select derived_columns.name from staging.derived_columns)
-      then format(
-        'coalesce(source.%1$I, (select reports.%1$I from staging.reports where reports.report_id = source.report_id)) as %1$I',
-        pg_attribute.attname
+  tables.name as table_name,
+  columns.place,
+  format(
+    '(%s)::%s as %I',
+    case
+      when computed.attname is not null then format('rows.%I', columns.name)
+      -- In the order of the file.
+      when columns.name = 'row_number' then 'row_number() over ()'
+      when tables.name <> 'general' and columns.name in ('auditee_uei', 'audit_year', 'fac_accepted_date') then format(
+        'coalesce(%1$s, (select reports.%2$I from staging.reports where reports.report_id = rows.report_id))',
+        files.value, columns.name
       )
-    when source_tables.name = 'findings' and pg_attribute.attname = 'award_reference' then
-      'case when source.report_id in (select report_id from staging.renumbered_findings) then coalesce(('
-      'select renumbered.award_reference from staging.renumbered_findings as renumbered'
-      ' where renumbered.report_id = source.report_id and renumbered.number_in_file = source.award_reference'
-      ' and renumbered.reference_number is not distinct from source.reference_number'
-      '), source.award_reference) else source.award_reference end as award_reference'
-    else format('source.%I', pg_attribute.attname)
-  end as expression
-from staging.source_tables
-join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', source_tables.name)::regclass
-  and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
-  and pg_attribute.attname not in ('source_file', 'source_row');
+      else files.value
+    end,
+    columns.type, columns.name
+  ) as expression
+from data_set.tables
+cross join lateral data_set.list_columns(format('disclosed.%I', tables.name)::regclass) as columns
+left join pg_catalog.pg_attribute as computed
+  on computed.attrelid = to_regclass(format('staging.%I', tables.name || '_rows')) and computed.attname = columns.name
+cross join lateral format(
+  case when to_regclass(format('staging.%I', tables.name || '_rows')) is null then 'rows.%I' else '(rows.source).%I' end,
+  columns.name
+) as files (value)
+where tables.is_source;
 
 -- The reports whose rows each side has.
 create view staging.public_reports as
@@ -313,122 +239,88 @@ select reports.report_id, reports.is_superseded from staging.reports where not r
 create schema disclosed_next;
 create schema suppressed_next;
 
--- Builds each table on both sides: its rows, its constraints, the index that finds a report's rows, and the policy that shows
--- suppressed rows only to api_tribal. The other indexes are in indexes.sql. Nobody but publisher may read these tables before
--- they are live (publication.set_data_set_rights).
+-- Builds each table on both sides: its rows, then its constraints. Nobody but publisher may read these tables before they are
+-- live (data_set.open_live_schemas).
 --
 -- Rows keep the order of the files. Sorting them would take about as long as writing them, so a large table is scanned without
 -- other tables or workers, from its first page to its last (session.sql). "is true" keeps the planner from turning the
 -- condition into a join. CREATE TABLE AS writes rows in the order in which it gets them; INSERT would fill earlier gaps
 -- with later rows.
---
--- The public tables have no row-level security, because PostgreSQL would then use no index for operators that are not
--- leakproof (ilike, fts).
 do $$
 declare
   source record;
   side record;
-  built text;
-  index_name text;
 begin
   for source in
     select
-      source_tables.name,
-      source_tables.name = 'general' as is_general,
+      tables.name,
       -- Only resubmission also lists superseded reports, which have no row in general.
-      source_tables.name = 'resubmission' as has_superseded,
-      to_regclass(format('staging.%I', source_tables.name || '_rows')) as computed_rows,
+      tables.name = 'resubmission' as has_superseded,
+      coalesce(computed.oid::regclass, format('staging.%I', tables.name)::regclass) as rows,
+      exists (
+        select from pg_catalog.pg_attribute where pg_attribute.attrelid = computed.oid and pg_attribute.attname = 'place'
+      ) as has_place,
       (
         select string_agg(published_columns.expression, ', ' order by published_columns.place)
-        from staging.published_columns where published_columns.table_name = source_tables.name
-      ) as columns,
-      (
-        select string_agg(quote_ident(key_column), ', ')
-        from staging.unique_keys
-        cross join lateral unnest(unique_keys.columns) as key_column
-        where unique_keys.table_name = source_tables.name
-      ) as key_columns
-    from staging.source_tables
+        from staging.published_columns where published_columns.table_name = tables.name
+      ) as columns
+    from data_set.tables
+    left join pg_catalog.pg_class as computed on computed.oid = to_regclass(format('staging.%I', tables.name || '_rows'))
+    where tables.is_source
     -- The other tables refer to general.
-    order by source_tables.name <> 'general', format('staging.%I', source_tables.name)::regclass::oid
+    order by tables.name <> 'general', tables.place
   loop
     for side in
-      select * from (
-        values
-          ('disclosed_next', 'public_reports', 'add constraint general_is_public check (is_public)'),
-          ('suppressed_next', 'suppressed_reports', 'add constraint general_is_suppressed check (not is_public)')
-      ) as sides (schema_name, reports, constraint_of_general)
+      select * from (values ('disclosed_next', 'public_reports'), ('suppressed_next', 'suppressed_reports'))
+        as sides (schema_name, reports)
     loop
-      built := format('%I.%I', side.schema_name, source.name);
       execute format(
-        'create table %s as select %s from %s as source '
-        'where exists (select from staging.%I as kept where kept.report_id = source.report_id%s) is true%s',
-        built, source.columns, coalesce(source.computed_rows, format('staging.%I', source.name)::regclass),
+        'create table %I.%I as select %s from %s as rows '
+        'where exists (select from staging.%I as kept where kept.report_id = rows.report_id%s) is true%s',
+        side.schema_name, source.name,
+        -- Suppressed rows are numbered after the public ones, so that no gap shows them.
+        case when side.schema_name = 'suppressed_next' then replace(
+          source.columns, 'row_number() over ()', format('row_number() over () + (select count(*) from disclosed_next.%I)', source.name)
+        ) else source.columns end,
+        source.rows,
         side.reports, case when not source.has_superseded then ' and not kept.is_superseded' end,
-        case when source.computed_rows is not null then ' order by source.place' end
+        case when source.has_place then ' order by rows.place' end
       );
-      execute format(
-        'alter table %s %s', built,
-        concat_ws(
-          ', ', 'alter column report_id set not null', 'alter column auditee_uei set not null',
-          -- The constraints, not the loader, keep public and suppressed rows apart.
-          case
-            when source.is_general then side.constraint_of_general
-            when not source.has_superseded then format(
-              'add constraint %I foreign key (report_id) references %I.general (report_id)',
-              source.name || '_report_id_is_in_general', side.schema_name
-            )
-          end
-        )
-      );
-      -- The index of a key, which begins with report_id, takes the place of an index of report_id.
-      index_name := source.name || case when source.key_columns is null then '_report_id' else '_key_is_unique' end;
-      if source.key_columns is null then
-        execute format('create index %I on %s (report_id)', index_name, built);
-      else
-        execute format('alter table %s add constraint %I unique nulls not distinct (%s)', built, index_name, source.key_columns);
-      end if;
-      execute format(
-        'comment on index %I.%I is %L', side.schema_name, index_name,
-        format('Finds a report''s rows, for %s?report_id=eq.… or in.(…) and for embedding', source.name)
-      );
-      if side.schema_name = 'suppressed_next' then
-        execute format('alter table %s enable row level security', built);
-        execute format('create policy tribal_access on %s for select to api_tribal using (true)', built);
-      end if;
+      perform data_set.complete_table(side.schema_name, source.name);
     end loop;
   end loop;
 end
 $$;
 
--- The public sees that a suppressed submission exists: its ID, and that it is not public. Stubs are ordered by report_id, because
--- the order of the files could reveal more about the submissions.
-create table disclosed_next.general_stubs (like suppressed_next.general);
-alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
-insert into disclosed_next.general_stubs (report_id, is_public)
+-- Stubs are ordered by report_id, because the order of the files could reveal more about the submissions.
+create table disclosed_next.general_stubs as
 select general.report_id, general.is_public from suppressed_next.general order by general.report_id;
-alter table disclosed_next.general_stubs
-  add constraint general_stubs_is_suppressed check (not is_public),
-  add constraint general_stubs_report_id_is_unique unique (report_id);
--- Roles that see the full row do not see its stub.
-alter table disclosed_next.general_stubs enable row level security;
-create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
+select data_set.complete_table('disclosed_next', 'general_stubs');
 
--- The constraint also covers columns that are added to general later.
-do $$
-begin
-  execute (
-    select 'alter table disclosed_next.general_stubs add constraint general_stubs_tell_nothing '
-      || 'check (num_nonnulls(' || string_agg(quote_ident(attname), ', ') || ') = 0)'
-    from pg_catalog.pg_attribute
-    where attrelid = 'disclosed_next.general_stubs'::regclass and attnum > 0
-      and attname not in ('report_id', 'is_public')
-  );
-end
-$$;
-
--- Identifies the data set, in one row. Until a refresh or a rollback sets published_at (record_changes.sql), requests get 503.
 create table disclosed_next.data_set as
 select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
+
+-- ANALYZE alone estimates a tenth of the reports that a large table has, so PostgreSQL expects ten times as many rows for a
+-- list of reports. The share of reports with rows is that of some thousand reports, which are chosen by a hash.
+do $$
+declare
+  child record;
+  reports float;
+begin
+  for child in
+    select pg_class.oid::regclass as name
+    from pg_catalog.pg_class
+    join pg_catalog.pg_constraint on pg_constraint.conrelid = pg_class.oid and pg_constraint.contype = 'f'
+    where pg_class.relnamespace = 'disclosed_next'::regnamespace
+  loop
+    execute format(
+      'select avg(exists (select from %s as child where child.report_id = sample.report_id)::int) * (select count(*) from disclosed_next.general)'
+      ' from (select general.report_id from disclosed_next.general order by hashtext(general.report_id) limit 4000) as sample',
+      child.name
+    ) into reports;
+    execute format('alter table %s alter column report_id set (n_distinct = %s)', child.name, greatest(round(reports), 1));
+  end loop;
+end
+$$;
 
 drop schema staging cascade;

@@ -29,13 +29,13 @@ begin
       select string_agg(quote_ident(attname), ', ' order by attnum)
       from pg_catalog.pg_attribute
       where attrelid = format('staging.%I', source_table)::regclass and attnum > 0 and not attisdropped
-        and attname not in ('source_file', 'source_row')
+        and attname not in ('source_file', 'source_row', 'row_number')
     ),
     (
       select string_agg(quote_ident(key_column), ', ')
-      from staging.unique_keys
-      cross join lateral unnest(unique_keys.columns) as key_column
-      where unique_keys.table_name = source_table
+      from data_set.tables
+      cross join lateral unnest(tables.key_columns) as key_column
+      where tables.name = source_table
     )
   );
 end
@@ -81,8 +81,8 @@ select
 from rejected;
 
 -- Rows of a file with the same key. Of copies, the first counts. If the rows differ, nobody knows which is right, so the whole
--- report is left out. Null counts as a value, as in the constraints of build.sql.
-select staging.check_table(unique_keys.table_name, $rule$
+-- report is left out. Null counts as a value, as in the constraints.
+select staging.check_table(tables.name, $rule$
   with repeated as (
     select report_id from staging.%1$I group by source_file, %3$s having count(*) > 1
   ), compared as (
@@ -107,7 +107,7 @@ select staging.check_table(unique_keys.table_name, $rule$
     source_file, first_row, case when not is_copy then report_id end
   from rejected
 $rule$)
-from staging.unique_keys;
+from data_set.tables where tables.is_source and tables.key_columns is not null;
 
 -- Files of one table may overlap. If a later file has the same rows of a report as the first file with that report, in any
 -- order, its rows are deleted. If it has other rows, they are faults, and the whole report is left out.
@@ -122,7 +122,7 @@ create unlogged table staging.shared_reports (
 );
 
 -- The content of a report in a file is the hash of its rows' hashes.
-select staging.check_table(source_tables.name, $rule$
+select staging.check_table(tables.name, $rule$
   insert into staging.shared_reports
   with shared as (
     select report_id from staging.%1$I
@@ -149,7 +149,7 @@ select staging.check_table(source_tables.name, $rule$
   )
   select %1$L, compared.* from compared where source_file <> first_file
 $rule$)
-from staging.source_tables;
+from data_set.tables where tables.is_source;
 
 select staging.check_table(shared_tables.table_name, $rule$
   with rejected as (
@@ -206,7 +206,7 @@ analyze staging.reports;
 
 -- Every row belongs to a report in general, because the report could be suppressed, and has its report's UEI, audit year and
 -- date. Totals and bulk files use them.
-select staging.check_table(source_tables.name, $rule$
+select staging.check_table(tables.name, $rule$
   with rejected as (
     delete from staging.%1$I as source
     where not exists (
@@ -244,4 +244,4 @@ select staging.check_table(source_tables.name, $rule$
     is_left_out
   from explained
 $rule$)
-from staging.source_tables;
+from data_set.tables where tables.is_source;

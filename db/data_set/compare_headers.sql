@@ -1,15 +1,17 @@
 -- Compares the header of a source file with the columns of its table. Returns what is wrong, and the columns in the file's
--- order. Parameters: the staging table, and the names in the header.
+-- order. Parameters: the table, the names in the header, and the names in all headers of the table's files.
 with expected as (
-  select attname::text as name, format_type(atttypid, atttypmod) as type,
-    attname in (select name from staging.derived_columns)
+  select name, type,
+    -- A column that was deployed before any file had it may be missing, but not from some files of a table.
+    name in (select column_name from data_set.awaited_columns where table_name = $1::text and column_name <> all ($3::text[]))
+    or name in (select name from staging.derived_columns)
       -- Other tables derive these columns from general.
       and not (
-        $1::regclass = 'staging.general'::regclass
-        and attname in ('auditee_uei', 'audit_year', 'fac_accepted_date')
-      ) as is_derived
-  from pg_catalog.pg_attribute
-  where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_row')
+        $1::text = 'general'
+        and name in ('auditee_uei', 'audit_year', 'fac_accepted_date')
+      ) as may_be_missing
+  from data_set.list_columns(format('staging.%I', $1::text)::regclass)
+  where name not in ('source_file', 'source_row')
 ),
 given as (select name, place from unnest($2::text[]) with ordinality as header (name, place))
 select
@@ -17,7 +19,7 @@ select
     (select 'unknown columns ' || string_agg(to_json(left(name, 60))::text, ', ' order by place)
      from given where name not in (select name from expected)),
     (select 'missing columns ' || string_agg(name, ', ')
-     from expected where not is_derived and name not in (select name from given)),
+     from expected where not may_be_missing and name not in (select name from given)),
     (select 'repeated columns ' || string_agg(name, ', ')
      from (select name from given group by name having count(*) > 1) as repeated)) as faults,
   (select json_agg(json_build_object('name', name, 'type', type) order by place)

@@ -85,7 +85,6 @@ as $$
       ('report_service', 'access.find_report_of_token(uuid)', 'Finds the file of a token.'),
       ('report_service', 'access.find_request_of_token(uuid)', 'Finds the request that issued a token, for the log.'),
       ('report_service', 'access.record_key_use(bytea[])', 'Records when keys were used.'),
-      ('report_service', 'access.record_key_use(uuid[])', 'The same, in a database whose migrations have not all run.'),
       ('report_service', 'access.redeem_access_token(uuid)', 'Redeems a token.'),
       ('pages', 'publication.describe_api()', 'The pages describe the API.'),
       ('pages', 'publication.describe_changes()', 'The pages list what each publication changed.'),
@@ -312,7 +311,7 @@ begin
           select from publication.find_listed_relations() as listed
           where listed.oid = relations.oid and listed.role = api_roles.name
         )
-        when relations.is_live then api_roles.reads <> 'data' or relations.relkind not in ('r', 'p', 'm')
+        when relations.is_live then api_roles.reads <> 'data' or relations.relkind not in ('r', 'p')
         when relations.relkind <> 'v' then true
         when relations.nspname = 'dissemination' then not relations.is_invoker
         -- A view reads with its owner's rights, and api_owner has none on suppressed.
@@ -574,29 +573,18 @@ begin
     from rules
     where rules.relkind = 'v' and strpos(rules.tree, '{COERCE') > 0
     union all
-    -- Totals of the public rows are materialized views, so the catalog shows which functions they call.
-    select distinct format('The materialized view %s calls %s, which could read other tables. It may only call immutable built-in functions that take no name or ID of an object.', calls.name, calls.oid::regprocedure)
-    from calls
-    where calls.relkind = 'm' and (
-      calls.provolatile <> 'i' or calls.oid >= 16384 or publication.find_object_arguments(calls.oid)
-    )
-    union all
     -- Not pg_depend, which lacks PostgreSQL's own relations, such as the statistics of every table.
-    select distinct case rules.relkind
-      when 'm' then format('The materialized view %s must read only tables of its own schema, but reads %s.', rules.name, source.oid::regclass)
-      else format(
-        'The view %s must read only %s, but reads %s.', rules.name,
-        case rules.nspname when 'api' then 'views of dissemination' else 'tables of the live data set' end, source.oid::regclass
-      )
-    end
+    select distinct format(
+      'The view %s must read only %s, but reads %s.', rules.name,
+      case rules.nspname when 'api' then 'views of dissemination' else 'tables of the live data set' end, source.oid::regclass
+    )
     from rules
     cross join lateral unnest((string_to_array(rules.tree, ':relid '))[2:]) as rest_of_tree
     join pg_catalog.pg_class as source
       on source.oid = substring(rest_of_tree from '^\d+')::oid and source.oid <> rules.ev_class
     where rules.rulename = '_RETURN' and case
-      when rules.relkind = 'm' then source.relkind <> 'r' or source.relnamespace <> rules.relnamespace
       when rules.nspname = 'api' then source.relkind <> 'v' or source.relnamespace is distinct from to_regnamespace('dissemination')::oid
-      else source.relkind not in ('r', 'm') or source.relnamespace not in (
+      else source.relkind <> 'r' or source.relnamespace not in (
         select pg_namespace.oid from pg_catalog.pg_namespace
         where pg_namespace.nspname in ('disclosed', 'suppressed')
           -- Until a publication ends, the views still read the data set that it replaces.
@@ -633,11 +621,8 @@ declare
   hidden text[];
 begin
   execute format(
-    'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission%2$s)', 'suppressed' || generation,
-    -- While earlier migrations run, there is no such table.
-    case when to_regprocedure('publication.release_report(text)') is not null then
-      ' union select report_id from publication.suppressed_reports'
-    end
+    'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission'
+    ' union select report_id from publication.suppressed_reports)', 'suppressed' || generation
   ) into hidden;
   return hidden;
 end
@@ -702,6 +687,15 @@ begin
       execute format('select count(*) <> 1 from %s', relation.name) into found_one;
       if found_one then
         return next format('%s should have exactly one row.', relation.name);
+      end if;
+    elsif relation.relname in ('totals_by_state', 'totals_by_agency', 'totals_by_program') then
+      execute format(
+        'select row(coalesce(sum(awards), 0), coalesce(sum(amount_expended), 0))::text <> ('
+        'select row(count(*), coalesce(sum(awards.amount_expended), 0))::text from %I.federal_awards as awards) from %s',
+        'disclosed' || generation, relation.name
+      ) into found_one;
+      if found_one then
+        return next format('%s should count the public awards, and no others.', relation.name);
       end if;
     elsif not relation.has_report_id then
       return next format('%s has no report_id, so its rows cannot be matched to submissions.', relation.name);
@@ -775,22 +769,17 @@ begin
   if publication.search_reports(jsonb_build_array(jsonb_build_object('report_ids', hidden))) ->> 'chosen' is not null then
     return next 'publication.search_reports() finds suppressed reports, so the pages would show them.';
   end if;
-  -- While earlier migrations run, the function does not exist yet.
-  if to_regprocedure('publication.describe_report(text)') is not null then
-    if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
-      return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
-    end if;
+  if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
+    return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
   end if;
-  if to_regprocedure('publication.suggest_names(text)') is not null then
-    if exists (
-      select
-      from (
-        select auditee_name from suppressed.general except select auditee_name from disclosed.general limit 10
-      ) as hidden_names
-      where publication.suggest_names(hidden_names.auditee_name) ? hidden_names.auditee_name
-    ) then
-      return next 'publication.suggest_names() returns names of suppressed reports'' auditees, so the pages would show them.';
-    end if;
+  if exists (
+    select
+    from (
+      select auditee_name from suppressed.general except select auditee_name from disclosed.general limit 10
+    ) as hidden_names
+    where publication.suggest_names(hidden_names.auditee_name) ? hidden_names.auditee_name
+  ) then
+    return next 'publication.suggest_names() returns names of suppressed reports'' auditees, so the pages would show them.';
   end if;
   if (
     select sum((counted ->> 'submissions')::bigint)
@@ -798,14 +787,11 @@ begin
   ) <> (select count(*) from disclosed.general) then
     return next 'publication.describe_totals() should count all public submissions and no others, but it does not.';
   end if;
-  -- While earlier migrations run, the function does not exist yet.
-  if to_regprocedure('publication.describe_programs(text,text,integer,integer)') is not null then
-    if (
-      select sum((counted ->> 'awards')::bigint)
-      from jsonb_array_elements(publication.describe_programs(null, 'awards', 0, null) -> 'programs') as counted
-    ) <> (select sum(totals_by_state.awards) from disclosed.totals_by_state) then
-      return next 'publication.describe_programs() should count all public awards and no others, but it does not.';
-    end if;
+  if (
+    select sum((counted ->> 'awards')::bigint)
+    from jsonb_array_elements(publication.describe_programs(null, 'awards', 0, null) -> 'programs') as counted
+  ) <> (select sum(totals_by_state.awards) from disclosed.totals_by_state) then
+    return next 'publication.describe_programs() should count all public awards and no others, but it does not.';
   end if;
 end
 $$;
@@ -845,15 +831,6 @@ language plpgsql volatile security definer
 set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
-  -- Programs older than publication.set_data_set_rights() build and swap generations without it.
-  if to_regprocedure('publication.set_data_set_rights()') is not null and exists (
-    select from pg_catalog.pg_namespace
-    -- A row that this transaction wrote has an age of zero.
-    where pg_namespace.nspname ~ '^disclosed(_next|_previous)?$' and age(pg_namespace.xmin) <= 0
-  ) then
-    perform publication.set_data_set_rights();
-  end if;
-
   return query select publication.find_serving_leaks();
   return query select publication.find_role_leaks();
   return query select publication.find_owner_leaks();

@@ -1,5 +1,6 @@
 -- A fingerprint of each report's public rows, in any order. Comparing the fingerprints of two data sets shows which reports
--- were added, changed and removed. Built after the tables. Not granted: only publisher reads it.
+-- were added, changed and removed. row_number does not count, because it changes with other reports' rows. Built after the
+-- tables. Not granted: only publisher reads it.
 
 do $$
 begin
@@ -11,15 +12,20 @@ begin
       string_agg(
         -- With the seed, equal rows in two tables have different hashes.
         format(
-          'select source.report_id, %L::boolean as is_in_general, hash_record_extended(source, %s) as hash from disclosed_next.%I as source',
-          pg_class.relname = 'general', hashtext(pg_class.relname), pg_class.relname
+          'select source.report_id, %L::boolean as is_in_general, hash_record_extended(row(%s), %s) as hash from disclosed_next.%I as source',
+          tables.name = 'general',
+          (
+            select string_agg(format('source.%I', columns.name), ', ' order by columns.place)
+            from data_set.list_columns(format('disclosed_next.%I', tables.name)::regclass) as columns
+            where columns.name <> 'row_number'
+          ),
+          hashtext(tables.name), tables.name
         ),
         ' union all '
       )
     )
-    from pg_catalog.pg_class
-    where pg_class.relnamespace = 'disclosed_next'::regnamespace and pg_class.relkind = 'r'
-      and pg_class.relname not in ('data_set', 'general_stubs')
+    from data_set.tables
+    where tables.is_source
   );
 end
 $$;

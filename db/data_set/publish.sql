@@ -1,6 +1,8 @@
 -- Publishes the next generation in one transaction, and keeps the live one as the previous. No request waits for this,
--- because requests read the views of dissemination, which views.sql binds to the new tables at the end. The older previous
--- generation is only renamed here, because dropping its files takes long.
+-- because requests read the views of dissemination, which data_set.bind_views() binds to the new tables at the end. The older
+-- previous generation is only renamed here, because dropping its files takes long.
+
+select data_set.adopt_shapes('_next'), data_set.build_indexes('disclosed_next');
 
 do $$
 begin
@@ -15,4 +17,4 @@ alter schema suppressed rename to suppressed_previous;
 alter schema disclosed_next rename to disclosed;
 alter schema suppressed_next rename to suppressed;
 -- Until now, only publisher could read the new generation. From the end of this transaction, only publisher can read the old.
-select publication.set_data_set_rights();
+select data_set.open_live_schemas();

@@ -2,8 +2,8 @@
 -- difference between the rows of a database and those of a scratch database built from the same files. Run it with an empty
 -- search_path, so that names are qualified.
 --
--- object: such as `table access.tiers`. scope: api (rebuilt by each deployment), data_set (created by a publication) or
--- durable (created by migrations). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
+-- object: such as `table access.tiers`. scope: api (rebuilt by each deployment) or durable (created by
+-- migrations). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
 -- place: null for a description; otherwise 0 creates the object, 1 adds a column, 2 comes after both. undo: the statement that
 -- undoes it, if there is one.
 
@@ -23,13 +23,12 @@ with deployer as (
   select
     pg_namespace.*,
     case
-      when nspname ~ '^(request|(admin_)?api_v[0-9]+(_[0-9]+)*)$' then 'api'
-      when nspname in ('disclosed', 'suppressed', 'dissemination') then 'data_set'
+      when nspname ~ '^(request|dissemination|(admin_)?api_v[0-9]+(_[0-9]+)*)$' then 'api'
       else 'durable'
     end as scope
   from pg_catalog.pg_namespace
   where nspname in (
-    'access', 'deployment', 'publication', 'disclosed', 'suppressed', 'dissemination', 'request', 'extensions'
+    'access', 'deployment', 'publication', 'disclosed', 'suppressed', 'dissemination', 'request', 'extensions', 'data_set'
   )
   -- Version schemas of other roles are not served.
   or (nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(nspowner) = 'api_owner')
@@ -40,7 +39,8 @@ with deployer as (
   from pg_catalog.pg_class join schemas on schemas.oid = relnamespace
   where relkind in ('r', 'p', 'v', 'm', 'S', 'f', 'c')
   union all
-  select 'pg_proc'::regclass, pg_proc.oid, scope, proowner, coalesce(proacl, acldefault('f', proowner))
+  -- Each deployment replaces the functions of every schema.
+  select 'pg_proc'::regclass, pg_proc.oid, 'api', proowner, coalesce(proacl, acldefault('f', proowner))
   from pg_catalog.pg_proc join schemas on schemas.oid = pronamespace
   -- Deployments install the leak check themselves.
   where not (nspname = 'publication' and proname ~ '^find_')
@@ -159,9 +159,9 @@ with deployer as (
   from relations join pg_catalog.pg_index on indrelid = oid
   where not exists (select from pg_catalog.pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
 ), triggers (object, scope, statement, place, undo) as (
-  -- Triggers, and whether they are enabled.
-  select object, scope,
-    pg_get_triggerdef(pg_trigger.oid) || case tgenabled when 'O' then '' else ' -- enabled: ' || tgenabled::text end, 2,
+  -- Triggers, and whether they are enabled. Each deployment replaces them with their functions.
+  select format('trigger %s on %s', quote_ident(tgname), identity), 'api',
+    pg_get_triggerdef(pg_trigger.oid) || case tgenabled when 'O' then '' else ' -- enabled: ' || tgenabled::text end, 0,
     format('drop trigger %I on %s', tgname, identity)
   from relations join pg_catalog.pg_trigger on tgrelid = relations.oid where not tgisinternal
 ), rules (object, scope, statement, place, undo) as (

@@ -1,4 +1,4 @@
--- The rows in the format of the source files: the columns of staging.sql, in its order. A column or table that the sample
+-- The rows in the format of the source files: the columns of the staging tables, in their order. A column or table that the sample
 -- does not know gets values of its type, so that a new one needs no change here.
 
 -- The query for one file. Each row has the key of its submission.
@@ -34,5 +34,5 @@ return (
   left join sample.lists on lists.name = 'column ' || staging.name
   where staging.relation = to_regclass('staging.' || quote_ident(file))
     -- Files lack the columns that say where a row comes from. Only those columns are not null.
-    and not staging.attnotnull
+    and not staging.attnotnull and staging.name <> 'row_number'
 );

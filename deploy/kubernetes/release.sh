@@ -18,7 +18,7 @@ if ! grep -q '^  TRUSTED_IPS:' "$manifests"; then
   exit 1
 fi
 if grep -q '^kind: PodMonitor$' "$manifests"; then
-  { echo ---; cat "$here/monitoring/prometheus-rule.yaml"; sed 's/^/  /' "$here/../../ops/prometheus-rules.yml"; } >> "$manifests"
+  { echo ---; cat "$here/monitoring/prometheus-rule.yaml"; sed 's/^/  /' "$here/../monitoring/prometheus-rules.yml"; } >> "$manifests"
 fi
 
 # An autoscaler's Deployment has no replicas in the manifests. If an earlier release set them, removing the field would

@@ -9,7 +9,7 @@ const CLIENT_CLOSED = 499;
 
 /**
  * Returns a function that logs and counts a finished request, and the metrics: those of Kong's prometheus plugin that
- * the alert rules and the dashboard in ops/ use, under Kong's names.
+ * the alert rules and the dashboard in deploy/monitoring use, under Kong's names.
  */
 export function createObserver({ service }: GatewayConfig, logger: Logger) {
   const registry = new Registry();

@@ -1,7 +1,7 @@
 import { Option } from "commander";
+import { formatRow, formatTable, type Row } from "../../shared/format-table.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import type { Ask } from "./database.ts";
-import { formatRow, formatTable, type Row } from "./format.ts";
 import { type CommonOptions, createProgram } from "./program.ts";
 
 type Decision = CommonOptions & { official: string; agency: string; email: string; reason?: string };

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Option } from "commander";
+import { formatRow, formatTable, formatValue, type Row } from "../../shared/format-table.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import { describeRateLimit, readRateLimits } from "../../shared/read-rate-limits.ts";
 import type { Ask } from "./database.ts";
-import { formatRow, formatTable, formatValue, type Row } from "./format.ts";
 import { type CommonOptions, createProgram, UsageError } from "./program.ts";
 import { readKey } from "./read-key.ts";
 import { readDay, readDuration, readKeyReference } from "./read-options.ts";

@@ -1,48 +1,41 @@
-import type { Client } from "pg";
+import { type Client, escapeIdentifier } from "pg";
 import { readDeploymentFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { resetSession } from "../sql/session.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
-import type { ApiFiles } from "./read-files.ts";
+import type { ApiFiles, DatabaseFiles } from "./read-files.ts";
+import { replaceFunctions } from "./replace-functions.ts";
 
 /**
- * Rebuilds `request` and the API schemas, inside the caller's transaction. The files of `request` run with the rights of the
+ * Replaces the functions of `db/functions`, and rebuilds `request` and the API schemas, inside the caller's transaction. The
+ * files of `request` run with the rights of the
  * deploying role. The files of a version run with the rights of api_owner, which may read `dissemination` and owns only these
  * schemas, so PostgreSQL refuses everything else. Running requests finish first; new requests wait until the transaction ends
  * (bench/RESULTS.md, Deployments).
  *
  * @throws SqlFileError if a file fails; DeploymentRefused if a rebuild would delete objects made by hand
  */
-export async function applyApi(client: Client, { request, versions }: ApiFiles): Promise<void> {
+export async function applyApi(client: Client, { functions, api }: DatabaseFiles): Promise<void> {
+  const { request, versions } = api;
   // request.authorize() holds a share of this lock until its request ends.
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
   await refuseHandMadeObjects(client, { versions });
-  await client.query("select deployment.drop_versions()");
+  await client.query(await readDeploymentFile("drop_versions.sql"));
   await client.query(await readDeploymentFile("clear_request.sql"));
+  await replaceFunctions(client, functions);
+  await client.query("select data_set.bind_views()");
   await runSqlFiles(client, request);
   // Default privileges belong to the role that deployed first.
   await client.query("revoke execute on all functions in schema request from public");
-  await recordFiles(client, versions);
-  await client.query("select deployment.create_versions()");
+  await client.query(await readDeploymentFile("create_runner.sql"));
+  for (const { schema } of versions)
+    await client.query(`create schema ${escapeIdentifier(schema)} authorization api_owner`);
   const files = versions.flatMap((version) => version.files);
   await runSqlFiles(client, files, "perform deployment.run_as_api_owner");
   await resetSession(client);
-  await client.query("select deployment.complete_versions()");
-  await client.query("notify pgrst, 'reload config'");
-}
-
-/** Records the files of the versions, so that a publication that changes the type of a column can apply them again. */
-async function recordFiles(client: Client, versions: ApiFiles["versions"]): Promise<void> {
-  const files = versions.flatMap(({ schema, files }) =>
-    files.map(({ name, sql }) => ({ schema, name, sql })),
-  );
-  await client.query("truncate deployment.api_files");
-  await client.query(
-    `insert into deployment.api_files (place, schema_name, name, sql)
-     select place, file ->> 'schema', file ->> 'name', file ->> 'sql'
-     from json_array_elements($1) with ordinality as listed (file, place)`,
-    [JSON.stringify(files)],
-  );
+  await client.query("drop function deployment.run_as_api_owner(text)");
+  await client.query("select request.cast_views(), publication.describe_data_set()");
+  await client.query("notify pgrst, 'reload schema'; notify pgrst, 'reload config'");
 }
 
 /**
@@ -56,20 +49,15 @@ export async function refuseHandMadeObjects(
   { versions }: Pick<ApiFiles, "versions">,
 ): Promise<void> {
   const schemas = versions.map(({ schema }) => schema);
-  const { rows } = await client.query<{ name: string }>(handMade, [schemas]);
+  const { rows } = await client.query<{ name: string }>(await readDeploymentFile("hand_made_objects.sql"), [
+    schemas,
+  ]);
   refuseIfFound(
     "Rebuilding the API schemas would delete these objects, which were made by hand:",
     rows.map(({ name }) => name),
     "Move tables, materialized views and sequences to another schema, and drop the rest. Then deploy again.",
   );
 }
-
-const handMade = `
-select name from deployment.list_hand_made_objects() as name
-union all
-select format('schema %I, which belongs to %I', nspname, pg_get_userbyid(nspowner)) from pg_catalog.pg_namespace
-where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner'
-order by 1`;
 
 /**
  * Refuses API schemas that break a rule (publication.find_broken_rules). The leak check must be installed.

@@ -6,7 +6,7 @@ import { readDeploymentFile } from "../sql/read-sql-file.ts";
 export interface CatalogRow {
   /** Such as `table access.tiers`. */
   object: string;
-  scope: "api" | "data_set" | "durable";
+  scope: "api" | "durable";
   /** A description if PostgreSQL cannot print the SQL, such as `column name: text`. */
   statement: string;
   /** Where the statement comes among those of its object: 0 creates it, 1 adds a column. Null for a description. */
@@ -37,8 +37,7 @@ export async function readCatalog(client: Client): Promise<CatalogRow[]> {
 
 const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
 
-export async function readFingerprint(client: Client): Promise<Fingerprint> {
-  const rows = await readCatalog(client);
+export function fingerprintCatalog(rows: CatalogRow[]): Fingerprint {
   const hashOf = (scope: string) => hash(rows.filter((row) => row.scope === scope).map(keyOf));
   return { api: hashOf("api"), durable: hashOf("durable"), query: hash([query, tiers]) };
 }

@@ -17,14 +17,15 @@ import {
   writeContracts,
 } from "./contract.ts";
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
-import { checkPostgrestSettings } from "./postgrest-settings.ts";
 import { readFiles } from "./read-files.ts";
+import { findEditedMigrations } from "./released-migrations.ts";
+import { checkServedFiles, readServedKeys, type ServedKeys } from "./served-files.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(context: ProcessContext): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/: lints the SQL, checks the names of migrations, deploys db/ to a scratch database, checks that database for leaks and violations of the API's rules, and compares each API version with its contract in db/contracts.",
+      "Checks db/: lints the SQL, checks that migrations are named for their date and unchanged since they were released, deploys db/ to a scratch database, checks that database for leaks and violations of the API's rules, and compares each API version with its contract in db/contracts.",
     )
     .option(
       "--strict",
@@ -32,7 +33,7 @@ export async function runCheck(context: ProcessContext): Promise<void> {
     )
     .option(
       "--write",
-      "write what is served to db/contracts and scripts/stack/postgrest.env; production's promises are kept by db:deploy",
+      "write what is served to db/contracts, scripts/stack/postgrest.env and the gateway's table_keys.lua; production's promises are kept by db:deploy",
     )
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
@@ -61,7 +62,11 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     await check("migrations are named for their date", async () =>
       checkMigrationNames((await readFiles(directory)).migrations),
     );
+    await check("released migrations are unchanged", async () =>
+      findEditedMigrations(directory, (await readFiles(directory)).migrations),
+    );
     let served: Contract[] = [];
+    let keys: ServedKeys[] = [];
     let unlabeled: string[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
       const databaseUrl = await server.create();
@@ -69,6 +74,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       const client = await connect(databaseUrl, "db-check");
       try {
         served = await readServedContracts(client);
+        keys = await readServedKeys(client);
         unlabeled = await findUnlabeledColumns(client);
       } finally {
         await client.end();
@@ -84,8 +90,8 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       return changes.length === 0 ? [] : [...changes, "To update db/contracts, add --write."];
     });
     const schemas = served.map(({ schema }) => schema);
-    await check("PostgREST's environment names the served versions", () =>
-      checkPostgrestSettings(directory, schemas, write === true),
+    await check("PostgREST's environment and the gateway's keys are those of the served versions", () =>
+      checkServedFiles(directory, schemas, keys, write === true),
     );
   } finally {
     await server.close();

@@ -4,12 +4,11 @@ import { connect } from "../../shared/connect.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
+import { buildIndexes, listIndexChanges } from "./build-indexes.ts";
 import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
-import { type Contract, type ContractChange, compareContracts, readServedContracts } from "./contract.ts";
-import { createEmptyTables } from "./create-empty-tables.ts";
+import { type ContractChange, readServedContracts } from "./contract.ts";
 import {
   driftUnknown,
-  findAwaitingDefinitions,
   findDrift,
   forgetFingerprint,
   readDeployed,
@@ -19,9 +18,14 @@ import {
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
-import { expectNextRefresh, recordPromise, refuseBrokenPromises } from "./promises.ts";
+import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { installLeakCheck, keepNewestLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
+import {
+  createLockFreeFunctions,
+  hashPublicationFunctions,
+  rebuildOutdatedIndexes,
+} from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -33,10 +37,10 @@ export interface Deployment {
   apiSchemasChanged: boolean;
   /** What clients gained and lost, compared with what they were promised. */
   changes: ContractChange[];
-  /** Whether clients are promised nothing yet, because the next refresh changes types of served columns. */
-  promiseAwaitsRefresh: boolean;
-  /** Files of `db/data_set` that await the next refresh: the live data set was not built from them. */
-  definitions: string[];
+  /** Indexes of the data set that were built or dropped. */
+  indexes: string[];
+  /** Columns that are null until a refresh reads files that have them, such as `general.auditee_county`. */
+  awaitedColumns: string[];
 }
 
 export interface DeploymentOptions {
@@ -50,8 +54,6 @@ export interface DeploymentOptions {
   acceptsDrift?: () => boolean | Promise<boolean>;
   /** Throws to refuse the deployment. Called once this deployment holds the lock. */
   confirm?: () => Promise<void>;
-  /** Runs only the migrations with these names, and leaves the API schemas unchanged. */
-  onlyMigrations?: string[] | undefined;
   /** How long to wait for another deployment. Unlimited if absent. */
   waitMilliseconds?: number | undefined;
   /** Receives progress and warnings, line by line. */
@@ -64,9 +66,8 @@ export class DriftFound extends DeploymentRefused {
 }
 
 /**
- * Brings a database to the state of `db`: migrations, empty tables if there is no data set, the API schemas, then the
- * given passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A first
- * deployment checks from the step that creates the tables. A second deployment at the same time waits for the first. If
+ * Brings a database to the state of `db`: migrations, functions, the API schemas, the indexes of the data set, then the given passwords of
+ * login roles. Each step is a transaction that ends with the leak check and is refused whole. A second deployment at the same time waits for the first. If
  * nothing differs, nothing is changed.
  *
  * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
@@ -88,26 +89,29 @@ export async function deployDatabase(
     await refuseMissingRights(client, files.migrations);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
-    const { pending, deployed, drift, isOutdated, ...found } = await findWork(client, files, options);
+    const { pending, deployed, drift, isOutdated } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.durable === "unknown") report(driftUnknown);
-    if (drift.api === "changed") report("The API schemas were changed by hand. Rebuilding them from db/api.");
+    if (drift.api === "changed")
+      report(
+        "The API schemas or functions were changed by hand. Rebuilding them from db/api and db/functions.",
+      );
 
     // The next deployment must not report accepted drift as drift.
     if (isDurableChanged) await forgetFingerprint(client);
     for (const migration of pending) {
-      await runMigration(client, migration, files.leakCheck, report);
+      await runMigration(client, migration, files, report);
       migrations.push(migration.id);
     }
-    await createEmptyTables(client, files, report);
-    let promised: Promised = { changes: [], promiseAwaitsRefresh: found.promiseAwaitsRefresh };
+    let changes: ContractChange[] = [];
     if (isOutdated) {
-      promised = await runTransaction(client, () => rebuildApi(client, files, options), report);
+      changes = await runTransaction(client, () => rebuildApi(client, files, options), report);
       // For `GET /`, PostgREST's query takes ten times as long if the planner expects only one function in the catalog.
       // Requests wait for the transaction above, so this runs after it.
       await client.query("analyze pg_catalog.pg_proc");
+      await rebuildOutdatedIndexes(client, report);
     } else {
       // A change made by hand, or a migration without a transaction, may have caused a leak.
       const check = async () => {
@@ -116,11 +120,12 @@ export async function deployDatabase(
       };
       await runTransaction(client, check, report);
     }
+    const indexes = await buildIndexes(client, report);
     for (const statement of setPasswords) await client.query(statement);
     await limitTemporaryFiles(client, report);
     await recordFingerprint(client);
-    const definitions = await findAwaitingDefinitions(client, files);
-    return { migrations, apiSchemasChanged: isOutdated, ...promised, definitions };
+    const awaitedColumns = await listAwaitedColumns(client);
+    return { migrations, apiSchemasChanged: isOutdated, changes, indexes, awaitedColumns };
   } catch (error) {
     if (migrations.length > 0) {
       report(`The deployment did not finish. These migrations stay applied: ${migrations.join(", ")}.`);
@@ -134,32 +139,17 @@ export async function deployDatabase(
   }
 }
 
-/** Finds the migrations that a database has not run, whether its API has to be rebuilt, and what awaits a refresh. */
+/** Finds the migrations that a database has not run, whether its API has to be rebuilt, and which indexes differ. */
 export async function findWork(client: Client, files: DatabaseFiles, options: DeploymentOptions) {
-  const { onlyMigrations, promises } = options;
-  const pending = (await findPendingMigrations(client, files.migrations, options)).filter(
-    ({ id }) => onlyMigrations?.includes(id) ?? true,
-  );
+  const pending = await findPendingMigrations(client, files.migrations, options);
   const deployed = await readDeployed(client);
   const drift = await findDrift(client, deployed);
-  const changed = listChanged(files.definitions, deployed?.definitions);
-  const differs = pending.length + changed.length > 0 || drift.api !== "same";
-  const definitions = await findAwaitingDefinitions(client, files);
-  const served = deployed ? await readServedContracts(client) : [];
-  const promiseAwaitsRefresh = awaitsRefresh(served, expectNextRefresh(files, served), options);
-  const isDraftKept = promises === true && !deployed?.is_promise && !promiseAwaitsRefresh;
-  const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
-  return {
-    pending,
-    deployed,
-    drift,
-    definitions,
-    promiseAwaitsRefresh,
-    isOutdated: isOutdated && !onlyMigrations,
-  };
+  const isDraftKept = options.promises === true && !deployed?.is_promise;
+  const isOutdated =
+    pending.length > 0 || drift.api !== "same" || deployed?.sha256 !== files.sha256 || isDraftKept;
+  const indexes = deployed ? await listIndexChanges(client) : [];
+  return { pending, deployed, drift, isOutdated, indexes };
 }
-
-type Promised = Pick<Deployment, "changes" | "promiseAwaitsRefresh">;
 
 /**
  * Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. Slow steps come before the files,
@@ -169,29 +159,29 @@ export async function rebuildApi(
   client: Client,
   files: DatabaseFiles,
   options: DeploymentOptions,
-): Promise<Promised> {
+): Promise<ContractChange[]> {
   const installed = await installLeakCheck(client, files.leakCheck);
+  const checked = await createLockFreeFunctions(client, files.functions);
   await refuseLeaksInRows(client);
-  await applyApi(client, files.api);
+  await applyApi(client, files);
+  await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
   await installLeakCheck(client, files.leakCheck, installed);
   const served = await readServedContracts(client);
-  const expected = expectNextRefresh(files, served);
-  const changes = await refuseBrokenPromises(client, expected, options);
+  const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
-  const promiseAwaitsRefresh = awaitsRefresh(served, expected, options);
-  const isPromise = options.promises === true && !promiseAwaitsRefresh;
-  await recordDeployment(client, files, isPromise);
-  if (isPromise) await recordPromise(client, expected);
-  await refuseLeaks(client);
-  return { changes, promiseAwaitsRefresh };
+  await recordDeployment(client, files, options.promises === true);
+  if (options.promises === true) await recordPromise(client, served);
+  await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
+  return changes;
 }
 
-/** Whether a promise has to wait. A rollback promises what the refresh of the older files will serve, so that it can go live. */
-const awaitsRefresh = (
-  served: Contract[],
-  expected: Contract[],
-  { promises, rollsBack }: DeploymentOptions,
-) => promises === true && !rollsBack && compareContracts(served, expected).length > 0;
+/** Lists the columns that no source file has had yet. */
+export async function listAwaitedColumns(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "select table_name || '.' || column_name as name from data_set.awaited_columns order by 1",
+  );
+  return rows.map(({ name }) => name);
+}
 
 /** The files that differ, ordered by name. */
 export function listChanged(now: Record<string, string>, before: Record<string, string> = now): string[] {

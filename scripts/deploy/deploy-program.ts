@@ -134,11 +134,15 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
     waitMilliseconds: wait,
   };
   const findPlan = async () => {
-    const scratch = await startScratchServer(variables.SCRATCH_URL || undefined);
+    let scratch: Awaited<ReturnType<typeof startScratchServer>> | undefined;
     try {
-      return await planDeployment(databaseUrl, await scratch.create(), common);
+      const createScratch = async () => {
+        scratch = await startScratchServer(variables.SCRATCH_URL || undefined);
+        return await scratch.create();
+      };
+      return await planDeployment(databaseUrl, createScratch, common);
     } finally {
-      await scratch.close();
+      await scratch?.close();
     }
   };
   if (options.plan) {

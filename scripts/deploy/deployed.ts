@@ -1,5 +1,6 @@
 import type { Client } from "pg";
-import { type Fingerprint, readFingerprint } from "./catalog.ts";
+import { hashSql } from "../sql/read-sql-file.ts";
+import { type CatalogRow, type Fingerprint, fingerprintCatalog, readCatalog } from "./catalog.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 
 /** The record of the last deployment (deployment.api_schemas). */
@@ -7,8 +8,9 @@ export interface Deployed {
   id: string;
   sha256: string;
   is_promise: boolean;
-  definitions: Record<string, string>;
   fingerprint: Fingerprint;
+  /** What migrations had created, if the fingerprint is known. */
+  durable_objects: CatalogRow[] | null;
 }
 
 /** Reads the last deployment, if there was one. */
@@ -16,32 +18,16 @@ export async function readDeployed(client: Client): Promise<Deployed | undefined
   const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
   if (tables[0].found === null) return undefined;
   const { rows } = await client.query<Deployed>(
-    "select id, sha256, is_promise, definitions, fingerprint from deployment.api_schemas order by id desc limit 1",
+    "select id, sha256, is_promise, fingerprint, durable_objects from deployment.api_schemas order by id desc limit 1",
   );
   return rows[0];
-}
-
-/** Files of `db/data_set` that differ from those that the live data set was built from. */
-export async function findAwaitingDefinitions(
-  client: Client,
-  { definitions }: DatabaseFiles,
-): Promise<string[]> {
-  const { rows: tables } = await client.query("select to_regclass('publication.data_sets') as found");
-  if (tables[0].found === null) return [];
-  const { rows } = await client.query<{ definitions: Record<string, string> }>(
-    "select definitions from publication.data_sets where state = 'live'",
-  );
-  const built = rows[0]?.definitions ?? {};
-  return Object.keys(built)
-    .filter((name) => built[name] !== definitions[name])
-    .sort();
 }
 
 type Comparison = "same" | "changed" | "unknown";
 
 /**
  * Whether a part of the database was changed by hand since the last deployment. That is unknown if the deployment was
- * interrupted, if another catalog.sql described the part, after a restore, or if a publication has rebuilt the API.
+ * interrupted, if another catalog.sql described the part, or after a restore.
  */
 export type Drift = Record<"api" | "durable", Comparison>;
 
@@ -52,7 +38,7 @@ export const driftUnknown =
 export async function findDrift(client: Client, deployed: Deployed | undefined): Promise<Drift> {
   if (deployed === undefined) return { api: "same", durable: "same" };
   const then = deployed.fingerprint;
-  const now = await readFingerprint(client);
+  const now = fingerprintCatalog(await readCatalog(client));
   const compare = (scope: keyof Drift): Comparison => {
     if (then.query !== now.query || then[scope] === undefined) return "unknown";
     return then[scope] === now[scope] ? "same" : "changed";
@@ -73,24 +59,26 @@ export async function forgetFingerprint(client: Client): Promise<void> {
 export async function recordFingerprint(client: Client): Promise<void> {
   const deployed = await readDeployed(client);
   if (deployed === undefined) return;
-  const now = await readFingerprint(client);
+  const catalog = await readCatalog(client);
+  const now = fingerprintCatalog(catalog);
   const { api, query } = deployed.fingerprint;
   if (api !== undefined && query === now.query) return;
-  await client.query("update deployment.api_schemas set fingerprint = $1 where id = $2", [
-    JSON.stringify(now),
-    deployed.id,
-  ]);
+  await client.query(
+    `update deployment.api_schemas
+     set fingerprint = case id when $1 then $2::jsonb else fingerprint end, durable_objects = case id when $1 then $3::jsonb end
+     where id = $1 or durable_objects is not null`,
+    [deployed.id, now, JSON.stringify(catalog.filter(({ scope }) => scope === "durable"))],
+  );
 }
 
 /** Records a deployment, in its transaction. */
 export async function recordDeployment(
   client: Client,
-  { api, definitions }: DatabaseFiles,
+  { sha256, leakCheck }: DatabaseFiles,
   isPromise: boolean,
 ): Promise<void> {
   await client.query(
-    `insert into deployment.api_schemas (sha256, is_promise, definitions, fingerprint)
-     values ($1, $2, $3, '{}')`,
-    [api.sha256, isPromise, JSON.stringify(definitions)],
+    "insert into deployment.api_schemas (sha256, is_promise, leak_check_sha256) values ($1, $2, $3)",
+    [sha256, isPromise, hashSql(leakCheck)],
   );
 }

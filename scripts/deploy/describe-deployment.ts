@@ -6,21 +6,23 @@ import type { Plan } from "./plan-deployment.ts";
 
 /** What a deployment did, for people. */
 export function describeDeployment(done: Deployment, passwords: string[]): string {
-  const { migrations, apiSchemasChanged, changes, promiseAwaitsRefresh } = done;
+  const { migrations, apiSchemasChanged, changes, indexes, awaitedColumns } = done;
   const lines = [
     ...migrations.map((name) => `The migration ${name} was run.`),
     ...passwords.map((role) => `The password of ${role} was set.`),
-    ...describeDefinitions(done.definitions, changes),
     apiSchemasChanged ? "The API schemas were rebuilt." : "The API schemas are up to date.",
-    ...describePromises(changes, promiseAwaitsRefresh),
+    ...indexes.map((name) => `The index ${name} is as in db/data_set/indexes.sql now.`),
+    ...describeAwaited(awaitedColumns),
+    ...describePromises(changes),
   ];
-  if (migrations.length + passwords.length === 0 && !apiSchemasChanged) lines.push("Nothing to do.");
+  if (migrations.length + passwords.length + indexes.length === 0 && !apiSchemasChanged)
+    lines.push("Nothing to do.");
   return lines.join("\n");
 }
 
 /** Whether a deployment would do anything. */
 export function hasWork(plan: Plan, passwords: string[]): boolean {
-  return plan.apiSchemasChanged || passwords.length > 0;
+  return plan.apiSchemasChanged || plan.indexes.length + passwords.length > 0;
 }
 
 /** What a deployment would do, for people. */
@@ -35,23 +37,21 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     ]),
     ...listUnder("The plan could not try these, so they may fail during the deployment:", uncertain),
     ...passwords.map((role) => `The password of ${role} would be set.`),
-    ...describeDefinitions(plan.definitions, promises, refusal),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
   if (apiSchemasChanged) {
     const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
     lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
-    lines.push(...listUnder("What changes with the next refresh:", describeChanges(plan.refreshChanges)));
   }
-  lines.push(...describePromises(promises, plan.promiseAwaitsRefresh));
+  lines.push(...listUnder("These indexes would be built or dropped:", plan.indexes));
+  lines.push(...describeAwaited(plan.awaitedColumns), ...describePromises(promises));
   if (!hasWork(plan, passwords)) lines.push("Nothing to deploy.");
   return [...lines, `Plan ${hash}`].join("\n");
 }
 
 /** What was changed by hand, with the statements that undo it. */
 export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDriftNew">): string[] {
-  const durable = drift.filter(({ scope }) => scope === "durable");
-  const undo = durable.flatMap((change) =>
+  const undo = drift.flatMap((change) =>
     change.undo.length === 0
       ? [`-- ${change.object}: no undo statement could be generated. Undo this change by hand.`]
       : change.undo.map((statement) => statement.replace(/;?\s*$/, ";")),
@@ -62,27 +62,17 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...(undo.length === 0
       ? []
       : ["To keep them, see docs/recipes.md. To undo them, run:", ...undo, "-- End of the SQL."]),
-    ...(durable.length === drift.length ? [] : ["The next refresh discards changes to the data set."]),
   ];
 }
 
-/** A refresh is refused as well if it would change a promised type. */
-function describeDefinitions(definitions: string[], changes: ContractChange[], refusal?: string): string[] {
-  const isRefused = refusal !== undefined || changes.some(({ breaks }) => breaks !== undefined);
-  const next = isRefused ? "" : " The next refresh uses the new file.";
-  return definitions.map((name) => `The live data set was built before db/data_set/${name} changed.${next}`);
-}
+const describeAwaited = (columns: string[]) =>
+  columns.map((name) => `The column ${name} is null until a refresh reads files that have it.`);
 
-function describePromises(changes: ContractChange[], awaitsRefresh: boolean): string[] {
+function describePromises(changes: ContractChange[]): string[] {
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
     ...listUnder("Breaking changes for clients:", lost.map(describeChange)),
     ...listUnder("Clients gain:", gained.map(describeChange)),
-    ...(awaitsRefresh
-      ? [
-          "Clients are promised nothing new yet, because the next refresh changes types. Refresh, then deploy again.",
-        ]
-      : []),
   ];
 }
 

@@ -5,10 +5,11 @@ import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { resetSession } from "../sql/session.ts";
-import { forgetFingerprint } from "./deployed.ts";
+import { forgetFingerprint, readDeployed } from "./deployed.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
-import type { Migration } from "./read-files.ts";
-import { hasDataSet, installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
+import type { DatabaseFiles, Migration } from "./read-files.ts";
+import { installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
+import { replaceEarlyFunctions } from "./replace-functions.ts";
 
 interface Applied {
   name: string;
@@ -75,31 +76,39 @@ export async function findPendingMigrations(
  * says `-- No transaction: <why>` has one statement and waits for locks without a limit. If it causes a leak, the service is
  * switched off.
  *
- * @param leakCheck the SQL of the leak check, which runs if there is a data set
  * @throws SqlFileError; DeploymentRefused if it causes a leak
  */
 export async function runMigration(
   client: Client,
   migration: Migration,
-  leakCheck: string,
+  { functions, leakCheck }: Pick<DatabaseFiles, "functions" | "leakCheck">,
   report: (line: string) => void,
 ): Promise<void> {
   const { name, sql, noTransaction } = migration;
-  const hadDataSet = await hasDataSet(client);
+  const isFirst = (await readDeployed(client)) === undefined;
   const check = async () => {
-    if (!hadDataSet && !(await hasDataSet(client))) return;
+    // The first deployment checks when it has created the functions that the check calls.
+    if (isFirst) return;
     await installLeakCheck(client, leakCheck);
-    await refuseLeaks(client, noTransaction);
+    await refuseLeaks(client, noTransaction || undefined);
   };
   if (!noTransaction) {
     const work = async () => {
       await forgetFingerprint(client);
+      await replaceEarlyFunctions(client, functions);
       await runOnce(client, migration, () => runSqlFiles(client, [migration]));
       await check();
     };
     return await runTransaction(client, work, report);
   }
-  await forgetFingerprint(client);
+  await runTransaction(
+    client,
+    async () => {
+      await forgetFingerprint(client);
+      await replaceEarlyFunctions(client, functions);
+    },
+    report,
+  );
   await runOnce(client, migration, async () => {
     await client.query(sql).catch((cause: unknown) => {
       throw describeSqlError(migration, cause);

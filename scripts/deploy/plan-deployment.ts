@@ -18,19 +18,17 @@ export interface Plan {
   migrations: { name: string; sql: string }[];
   /** What only the deployment can show, because it depends on rows. */
   uncertain: string[];
-  /** Files of `db/data_set` that await the next refresh: the live data set was not built from them. */
-  definitions: string[];
   /** Whether the API schemas would be rebuilt. A deployment that changes anything rebuilds them. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
   changes: ObjectChange[];
-  /** API objects that the next refresh would change, because columns have other types. */
-  refreshChanges: ObjectChange[];
+  /** Indexes of the data set that would be built or dropped. */
+  indexes: string[];
+  /** Columns that would be null until a refresh reads files that have them. */
+  awaitedColumns: string[];
   /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
-  /** Whether clients would be promised nothing yet, because the next refresh changes types of served columns. */
-  promiseAwaitsRefresh: boolean;
-  /** Changes made by hand: the difference between the database and a scratch build of the same files. */
+  /** Changes made by hand since the last deployment, which recorded what it left. */
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
   isDriftNew: boolean;
@@ -44,33 +42,27 @@ export interface Plan {
 
 /**
  * Finds out what a deployment would do, without changing the database: reads the database in a read-only transaction, and
- * compares it with a scratch server that is built from `db`.
+ * compares it with a scratch database that is built from `db`. If nothing differs from the last deployment, none is built.
  *
- * @param scratchUrl an empty database on another server
+ * @param createScratch creates an empty database on another server, and returns its URL
  * @throws Error if the scratch server is the database's own, whose roles the files would change
  */
 export async function planDeployment(
   databaseUrl: string,
-  scratchUrl: string,
+  createScratch: () => Promise<string>,
   options: DeploymentOptions = {},
 ): Promise<Plan> {
   const { directory = repositoryDirectory, rollsBack, promises } = options;
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
-  const scratch = await connect(scratchUrl, "db-deploy");
-  const build = async (onlyMigrations?: string[]) => {
-    await deployDatabase(scratchUrl, {}, { directory, onlyMigrations });
-    return await readCatalog(scratch);
-  };
   const plan: Plan = {
     migrations: [],
     uncertain: [],
-    definitions: [],
     apiSchemasChanged: false,
     changes: [],
-    refreshChanges: [],
+    indexes: [],
+    awaitedColumns: [],
     promises: [],
-    promiseAwaitsRefresh: false,
     drift: [],
     isDriftNew: false,
     isDriftUnknown: false,
@@ -79,147 +71,71 @@ export async function planDeployment(
   try {
     await refuseOldServer(client);
     await refuseOtherCollation(client, options.report ?? (() => {}));
-    await refuseSameServer(client, scratch);
     await client.query("begin isolation level repeatable read read only");
-    await tryDeployment(plan, client, scratch, { files, options, build });
+    await tryDeployment(plan, client, files, createScratch, options);
   } catch (error) {
     if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
     plan.refusal = error.message;
   } finally {
     await client.end();
-    await scratch.end();
   }
-  const subject = [plan, files.api.sha256, files.definitions, rollsBack, promises];
+  const subject = [plan, files.sha256, rollsBack, promises];
   plan.hash = createHash("sha256").update(JSON.stringify(subject)).digest("hex").slice(0, 16);
   return plan;
 }
 
-interface Trial {
-  files: DatabaseFiles;
-  options: DeploymentOptions;
-  /** Deploys on the scratch server, and reads its catalog. */
-  build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
-}
-
-/** Deploys first the database's current state on the scratch server, then the files, and completes the plan. */
+/** Compares the database with its last deployment and with a scratch database, and completes the plan. */
 async function tryDeployment(
   plan: Plan,
   client: Client,
-  scratch: Client,
-  { files, options, build }: Trial,
+  files: DatabaseFiles,
+  createScratch: () => Promise<string>,
+  options: DeploymentOptions,
 ): Promise<void> {
-  const { pending, deployed, definitions, drift, isOutdated, promiseAwaitsRefresh } = await findWork(
-    client,
-    files,
-    options,
-  );
+  const { directory = repositoryDirectory } = options;
+  const { pending, deployed, drift, isOutdated, indexes } = await findWork(client, files, options);
   plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
   plan.uncertain = pending.flatMap(findUncertain);
-  plan.definitions = definitions;
   plan.apiSchemasChanged = isOutdated;
-  plan.promiseAwaitsRefresh = promiseAwaitsRefresh;
   plan.isDriftNew = drift.durable === "changed";
   plan.isDriftUnknown = drift.durable === "unknown";
-  const repeat = (statements: string[]) => repeatOnScratch(plan, scratch, statements);
+  plan.indexes = indexes.map(({ schema_name, name }) => `${schema_name}.${name}`);
   const current = await readCatalog(client);
-  const applied = (await readAppliedMigrations(client)).map(({ name }) => name);
-  let durable = select(current, "durable");
-  if (applied.length > 0) {
-    const expected = await build(applied);
-    const isAhead = applied.some((name) => !files.migrations.some(({ id }) => id === name));
-    const isComparable = ({ scope }: CatalogRow) =>
-      scope === "durable" || (scope === "data_set" && definitions.length === 0);
-    if (!isAhead) plan.drift = compareCatalogs(expected.filter(isComparable), current.filter(isComparable));
-    await refuseHandMadeObjects(client, files.api);
+  const durable = select(current, "durable");
+  if (plan.isDriftNew) plan.drift = compareCatalogs(deployed?.durable_objects ?? [], durable);
+  if (deployed) await refuseHandMadeObjects(client, files.api);
+  if (!isOutdated && !plan.isDriftUnknown) return;
+  const scratchUrl = await createScratch();
+  const scratch = await connect(scratchUrl, "db-deploy");
+  try {
+    await refuseSameServer(client, scratch);
+    const { awaitedColumns } = await deployDatabase(scratchUrl, {}, { directory });
+    const built = await readCatalog(scratch);
+    const isAhead = (await readAppliedMigrations(client)).some(
+      ({ name }) => !files.migrations.some(({ id }) => id === name),
+    );
+    if (plan.isDriftUnknown && pending.length === 0 && !isAhead)
+      plan.drift = compareCatalogs(select(built, "durable"), durable);
     if (!isOutdated) return;
-    if (!isAhead) await repeat(repeatDurableDrift(expected, current));
-    await repeat(hideColumns(expected, current));
-    durable = select(await readCatalog(scratch), "durable");
+    const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
+    plan.changes = [
+      // What newer migrations made stays.
+      ...(isAhead ? [] : compareCatalogs(before, select(built, "durable"))),
+      ...compareCatalogs(select(current, "api"), select(built, "api")),
+    ];
+    const added = plan.changes.flatMap(({ lines }) => lines);
+    plan.awaitedColumns = awaitedColumns.filter((name) => {
+      const [table, column] = name.split(".");
+      return added.some((line) => line.startsWith(`+ alter table disclosed.${table} add column ${column} `));
+    });
+    if (deployed)
+      plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
+  } finally {
+    await scratch.end();
   }
-  const refreshed = await build();
-  const contracts = await readServedContracts(scratch);
-  const keep = keepTypes(refreshed, current);
-  await repeat(keep);
-  const deployedNow = keep.length > 0 ? await build() : refreshed;
-  plan.changes = [
-    ...compareCatalogs(durable, select(deployedNow, "durable")),
-    ...compareCatalogs(select(current, "api"), select(deployedNow, "api")),
-  ];
-  plan.refreshChanges = compareCatalogs(select(deployedNow, "api"), select(refreshed, "api"));
-  plan.promiseAwaitsRefresh =
-    options.promises === true && !options.rollsBack && plan.refreshChanges.length > 0;
-  if (deployed) plan.promises = await refuseBrokenPromises(client, contracts, options);
 }
 
 const select = (rows: CatalogRow[], scope: CatalogRow["scope"]) => rows.filter((row) => row.scope === scope);
-
-/** Runs statements on the scratch server. If one fails, the plan says so. */
-async function repeatOnScratch(plan: Plan, scratch: Client, statements: string[]): Promise<void> {
-  for (const statement of statements) {
-    await scratch.query(statement).catch((error: Error) => {
-      plan.uncertain.push(
-        `The plan may be incomplete, because this part of the database could not be copied to the scratch server: ${statement} (${error.message})`,
-      );
-    });
-  }
-}
-
-/** The statements that repeat changes made by hand. Without roles, which belong to the whole server. */
-function repeatDurableDrift(expected: CatalogRow[], current: CatalogRow[]): string[] {
-  const changes = compareCatalogs(select(current, "durable"), select(expected, "durable"));
-  return changes.flatMap(({ object, undo }) => (object.startsWith("role ") ? [] : undo));
-}
-
-interface ViewColumn {
-  /** Such as `view dissemination.general`. */
-  view: string;
-  column: string;
-  type: string;
-}
-
-const nameOf = ({ view, column }: ViewColumn) => `${view}.${column}`;
-
-/** Lists the columns of the views that API files read. */
-function listColumns(rows: CatalogRow[]): ViewColumn[] {
-  return rows.flatMap(({ object, statement }) => {
-    const [, column = "", type = ""] = /^column ([^:]+): (.*)/.exec(statement) ?? [];
-    return object.startsWith("view dissemination.") && column ? [{ view: object, column, type }] : [];
-  });
-}
-
-/** Hides the columns that the published data set lacks, so that API files see the same columns as in the database. */
-function hideColumns(expected: CatalogRow[], current: CatalogRow[]): string[] {
-  const published = new Set(listColumns(current).map(nameOf));
-  const lacking = listColumns(expected).filter((column) => !published.has(nameOf(column)));
-  return lacking.map(
-    ({ view, column }, index) => `alter ${view} rename column ${column} to not_published_${index}`,
-  );
-}
-
-/** Gives columns the types that they have in the published data set, which a refresh changes later. Drops the API. */
-function keepTypes(refreshed: CatalogRow[], current: CatalogRow[]): string[] {
-  const published = new Map(listColumns(current).map((column) => [nameOf(column), column.type]));
-  const columns = listColumns(refreshed).map((column) => ({
-    ...column,
-    kept: published.get(nameOf(column)) ?? column.type,
-  }));
-  const views = new Set(columns.flatMap(({ view, type, kept }) => (kept === type ? [] : [view])));
-  const statements = [...views].flatMap((view) => {
-    const creates = `create or replace ${view} as\n`;
-    const definition = refreshed.find(({ statement }) => statement.startsWith(creates))?.statement ?? "";
-    const source = definition.slice(creates.length).replace(/;\s*$/, "");
-    const list = columns
-      .filter((one) => one.view === view)
-      .map(({ column, kept }) => `${column}::${kept} as ${column}`);
-    return [
-      `drop ${view}`,
-      `create ${view} with (security_invoker = true) as select ${list.join(", ")} from (${source}) as source`,
-      `alter ${view} owner to publisher`,
-      `grant select on ${view.replace("view ", "")} to api_public, api_tribal, api_owner`,
-    ];
-  });
-  return statements.length === 0 ? [] : ["select deployment.drop_versions()", ...statements];
-}
 
 const dependsOnRows: [pattern: RegExp, what: string][] = [
   [/^create unique index/gim, "fails if rows have duplicate values"],

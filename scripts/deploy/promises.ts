@@ -1,26 +1,6 @@
 import type { Client } from "pg";
 import { type Contract, type ContractChange, compareContracts, describeChange } from "./contract.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import type { DatabaseFiles } from "./read-files.ts";
-
-/**
- * What will be served after the next refresh: what is served now, with the column types of db/contracts, which
- * `npm run db:check` compares with the files. A deployment keeps the types of the tables that are there.
- */
-export function expectNextRefresh(files: DatabaseFiles, served: Contract[]): Contract[] {
-  return served.map((contract) => {
-    const written = files.contracts.find(({ schema }) => schema === contract.schema)?.views ?? {};
-    const views = Object.entries(contract.views).map(([name, view]) => {
-      const types = new Map(written[name]?.columns.map((column) => [column.name, column.type]));
-      const columns = view.columns.map((column) => ({
-        ...column,
-        type: types.get(column.name) ?? column.type,
-      }));
-      return [name, { ...view, columns }];
-    });
-    return { ...contract, views: Object.fromEntries(views) };
-  });
-}
 
 /**
  * Compares what would be served with what clients were promised: what production served last. A version may be removed after

@@ -3,7 +3,6 @@ import path from "node:path";
 import { quote } from "zx";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
 import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
-import { type Contract, readContracts } from "./contract.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
 
 /** One file of `db/migrations`. */
@@ -20,40 +19,43 @@ export interface Migration extends SqlFile {
 export interface ApiFiles {
   request: SqlFile[];
   versions: { schema: string; files: SqlFile[] }[];
-  sha256: string;
 }
 
 /** What a `db` directory deploys. */
 export interface DatabaseFiles {
   migrations: Migration[];
+  /** `db/functions`, in the order in which they can be created. */
+  functions: SqlFile[];
   api: ApiFiles;
-  /** What `api` serves once a refresh has built the data set from `dataSet`. `npm run db:check` keeps them up to date. */
-  contracts: Contract[];
-  /** Files of `db/data_set`, by name. The next refresh uses them. */
-  dataSet: Record<string, SqlFile>;
-  /** The hashes of these files. That of find_leaks.sql includes the rules that it calls. */
-  definitions: Record<string, string>;
+  /** `db/data_set/indexes.sql`. */
+  indexes: SqlFile;
+  /** The hash of `functions`, `api` and `indexes`. */
+  sha256: string;
+  /** Files of `db/data_set`. The next refresh uses them. */
+  dataSet: SqlFile[];
   /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
   leakCheck: string;
 }
 
 /** Reads a `db` directory. */
 export async function readFiles(directory: string): Promise<DatabaseFiles> {
-  const files = await readFolder(directory, "data_set");
-  const dataSet = Object.fromEntries(files.map((file) => [path.basename(file.name), file]));
-  const definitions = Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hashSql(sql)]));
-  const leakCheck = [...(await readRules()), dataSet[leakFile]].map((file) => file?.sql ?? "").join("\n");
+  const dataSet = await readFolder(directory, "data_set");
+  const find = (name: string): SqlFile =>
+    dataSet.find((file) => path.basename(file.name) === name) ?? { name: `db/data_set/${name}`, sql: "" };
+  const functions = await readFunctions(directory);
+  const api = await readApiFiles(directory);
+  const indexes = find("indexes.sql");
+  const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
     migrations: await readMigrations(directory),
-    api: await readApiFiles(directory),
-    contracts: await readContracts(directory),
+    functions,
+    api,
+    indexes,
+    sha256: hashFiles([...functions, ...api.request, ...versionFiles, indexes]),
     dataSet,
-    definitions: { ...definitions, [leakFile]: hashSql(leakCheck) },
-    leakCheck,
+    leakCheck: [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n"),
   };
 }
-
-const leakFile = "find_leaks.sql";
 
 /** Reads the rules for API objects, which the leak check calls, in the order in which they must be created. */
 async function readRules(): Promise<SqlFile[]> {
@@ -80,25 +82,79 @@ async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /**
- * Reads the files of `db/api`. In each folder, `schema.sql` comes first, then `general.sql`, then the others by name. A
- * relationship names two views, so it is in the later view's file. Each table has a relationship with `general`.
+ * Reads the files of `db/api`. Each version has the files of the version before it, with the version's name replaced. A file
+ * of its own folder takes the place of the file with the same name.
  */
 async function readApiFiles(directory: string): Promise<ApiFiles> {
   const entries = await readdir(path.join(directory, "api"), { withFileTypes: true });
-  const schemas = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const folders = await Promise.all(
-    schemas.sort().map(async (schema) => ({
-      schema,
-      files: moveToFront(await readFolder(directory, `api/${schema}`), ["schema.sql", "general.sql"]),
-    })),
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  refuseIfFound(
+    "These folders would be ignored. Name them for a version, such as api_v1_2_0:",
+    folders.filter((name) => name !== "request" && !/^(admin_)?api_v\d+(_\d+)*$/.test(name)),
   );
-  const all = folders.flatMap(({ files }) => files);
-  return {
-    request: folders.find(({ schema }) => schema === "request")?.files ?? [],
-    versions: folders.filter(({ schema }) => schema !== "request"),
-    sha256: hashSql(all.map(({ name, sql }) => `${name}\0${sql}\0`).join("")),
-  };
+  const [kinds, numbers] = [/^.+(?=_v\d)/, /v\d[\d_]*$/].map((pattern) =>
+    [...new Set(folders.flatMap((name) => pattern.exec(name) ?? []))].sort(compareNumbers),
+  );
+  const versions: ApiFiles["versions"] = [];
+  for (const kind of kinds ?? []) {
+    let before: { number: string; files: SqlFile[] } | undefined;
+    for (const number of numbers ?? []) {
+      const schema = `${kind}_${number}`;
+      const own = folders.includes(schema) ? await readFolder(directory, `api/${schema}`) : [];
+      const files = before ? [...renameVersion(before.files, before.number, number), ...own] : own;
+      if (files.length === 0) continue;
+      before = { number, files: inOrder(files) };
+      versions.push({ schema, files: before.files });
+    }
+  }
+  return { request: inOrder(await readFolder(directory, "api/request")), versions };
 }
+
+const compareNumbers = new Intl.Collator("en", { numeric: true }).compare;
+
+function renameVersion(files: SqlFile[], from: string, to: string): SqlFile[] {
+  const [old, now] = [from, to].map((number) => `version ${number.slice(1).replaceAll("_", ".")}`);
+  return files.map(({ name, sql }) => ({
+    name,
+    sql: sql.replaceAll(from, to).replaceAll(String(old), String(now)),
+  }));
+}
+
+/**
+ * The last file of each name: `schema.sql`, then `general.sql`, the others by name, and last the changes to the version before
+ * (`changes_*.sql`). A relationship names two views, so it is in the later view's file. Each table has one with `general`.
+ */
+function inOrder(files: SqlFile[]): SqlFile[] {
+  const byName = new Map(files.map((file) => [path.basename(file.name, ".sql"), file]));
+  const placeOf = (name: string) =>
+    name.startsWith("changes_") ? 3 : ["schema", "general", name].indexOf(name);
+  return [...byName.entries()]
+    .sort(([a], [b]) => placeOf(a) - placeOf(b) || compareNumbers(a, b))
+    .map(([, file]) => file);
+}
+
+const hashFiles = (files: SqlFile[]) => hashSql(files.map(({ name, sql }) => `${name}\0${sql}\0`).join(""));
+
+/** The schemas of `db/functions`. */
+export const functionSchemas = ["extensions", "data_set", "access", "publication"];
+
+/**
+ * Reads the files of `db/functions`. Functions with a body that PostgreSQL parses when it creates them (`return …`) come after
+ * those that they call: the schema extensions has only such functions, and these two call no other.
+ */
+async function readFunctions(directory: string): Promise<SqlFile[]> {
+  const folders = await Promise.all(
+    functionSchemas.map((schema) => readFolder(directory, `functions/${schema}`)),
+  );
+  return moveToFront(folders.flat(), ["split_name.sql", "shorten_name.sql"]);
+}
+
+/** The name of the function that a file of `db/functions` creates. */
+export const nameFunction = ({ name }: SqlFile): string =>
+  name
+    .replace("db/functions/", "")
+    .replace(/\.sql$/, "")
+    .replace("/", ".");
 
 /** Moves the files with these names to the front, in this order. */
 function moveToFront(files: SqlFile[], names: string[]): SqlFile[] {

@@ -1,17 +1,21 @@
 import type { Client } from "pg";
 import { checkLeaks, checkLeaksInRows, LeaksFound } from "../sql/check-leaks.ts";
+import { hashSql } from "../sql/read-sql-file.ts";
+import { readDeployed } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 
 // PostgreSQL keeps the locks of a transaction's writes until it ends, and catalog rows that it wrote have an age of zero.
-const touchesRows = `
+const touchesTables = `
   exists (
     select from pg_catalog.pg_locks
     join pg_catalog.pg_class on pg_class.oid = relation
     join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
     where pid = pg_backend_pid() and nspname ~ '^(disclosed|suppressed|dissemination)'
       and mode not in ('AccessShareLock', 'RowShareLock')
-  ) or exists (
+  )`;
+const touchesFunctions = `
+  exists (
     select from pg_catalog.pg_proc
     where pronamespace = to_regnamespace('publication') and age(xmin) <= 0 and proname !~ '^find_'
   )`;
@@ -29,7 +33,7 @@ export async function keepNewestLeakCheck(
   }: { rollsBack?: boolean | undefined; report?: (line: string) => void },
 ): Promise<void> {
   const { rows } = await client.query<{ installed: string | null; is_newer: boolean }>(installedLeakCheck, [
-    files.definitions["find_leaks.sql"],
+    hashSql(files.leakCheck),
   ]);
   const { installed, is_newer = false } = rows[0] ?? {};
   if (!installed || !(rollsBack || is_newer)) return;
@@ -42,7 +46,7 @@ export async function keepNewestLeakCheck(
 
 const installedLeakCheck = `
 with checks as (
-  select definitions ->> 'find_leaks.sql' as sha256, min(id) as id, bool_or(is_promise) as is_promise
+  select leak_check_sha256 as sha256, min(id) as id, bool_or(is_promise) as is_promise
   from deployment.api_schemas group by 1
 )
 select (
@@ -87,27 +91,19 @@ const installedFunctions = `
 select string_agg(oid || ' ' || ctid::text, ',' order by oid) as found
 from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and proname ~ '^find_'`;
 
-/** Whether there are tables of a data set. Without tables, there is no data to leak. */
-export async function hasDataSet(client: Client): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>(
-    `select exists (
-       select from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
-       where relkind in ('r', 'p') and nspname ~ '^(disclosed|suppressed)'
-     ) as found`,
-  );
-  return rows[0]?.found === true;
-}
-
 /**
  * Runs at the end of a transaction and refuses it if it would show suppressed data. Always checks rights. Checks rows only if
  * the transaction changed the data set or a function that the report service calls. The leak check must be installed.
  *
- * @param asksRows whether to check rows in any case, because other transactions may have changed them
+ * @param asksRows whether such a function changed, or other transactions may have changed rows; if absent, whether the
+ *   transaction has replaced any
  * @throws DeploymentRefused
  */
-export async function refuseLeaks(client: Client, asksRows = false): Promise<void> {
-  const { rows } = await client.query<{ touches: boolean }>(`select ${touchesRows} as touches`);
-  await refuse(checkLeaks(client, asksRows || rows[0]?.touches ? "" : undefined));
+export async function refuseLeaks(client: Client, asksRows?: boolean): Promise<void> {
+  const { rows } = await client.query<{ touches: boolean }>(
+    `select ${touchesTables} or ${asksRows ?? touchesFunctions} as touches`,
+  );
+  await refuse(checkLeaks(client, rows[0]?.touches ? "" : undefined));
 }
 
 /**
@@ -115,7 +111,10 @@ export async function refuseLeaks(client: Client, asksRows = false): Promise<voi
  *
  * @throws DeploymentRefused
  */
-export const refuseLeaksInRows = (client: Client) => refuse(checkLeaksInRows(client));
+export async function refuseLeaksInRows(client: Client): Promise<void> {
+  // Before the first deployment ends, there are neither rows nor the functions that the check calls.
+  if ((await readDeployed(client)) !== undefined) await refuse(checkLeaksInRows(client));
+}
 
 async function refuse(check: Promise<void>): Promise<void> {
   await check.catch((cause: unknown) => {

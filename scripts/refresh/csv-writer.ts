@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { constants, createGzip } from "node:zlib";
-import { describeReason } from "../../shared/limit-reading.ts";
+import { describeReason } from "../../shared/objects/read-with-retries.ts";
 import type { CompressedText } from "../../site/public-data/public-files.ts";
 
 // Takes half the time of level 6, for files that are a twelfth larger.

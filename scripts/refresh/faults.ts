@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
-import { stringify } from "csv-stringify/sync";
-import { describeReason } from "../../shared/limit-reading.ts";
+import { describeReason } from "../../shared/objects/read-with-retries.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
-import { describeProblem, nameColumns, type RowProblem } from "./row-format.ts";
+import { describeProblem, nameColumns, type RowProblem, writeRow } from "./row-format.ts";
 
 /** What is wrong with one row of a source file. */
 export interface Fault extends RowProblem {
@@ -56,9 +55,11 @@ export class FaultList {
 
   /** Writes the rows that were left out to a CSV file, each with its location and problem. */
   async write(target: string): Promise<void> {
-    const columns = ["file", "line", "column", "value", "problem", "record"];
-    const rows = this.kept.map((fault) => ({ ...fault, file: fault.file.path }));
-    await writeFile(target, stringify(rows, { header: true, columns })).catch((cause) => {
+    const rows = this.kept.map((fault) =>
+      writeRow([fault.file.path, fault.line, fault.column, fault.value, fault.problem, fault.record]),
+    );
+    const header = writeRow(["file", "line", "column", "value", "problem", "record"]);
+    await writeFile(target, header + rows.join("")).catch((cause) => {
       throw new Error(`${target} cannot be written: ${describeReason(cause)}.`, { cause });
     });
   }

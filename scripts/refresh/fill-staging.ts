@@ -40,8 +40,13 @@ export async function fillStaging(
     report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
   }
   for (const file of files) await file.checkUnchanged();
-  for (const name of await readSourceTables())
+  for (const name of await readSourceTables(client))
     if (!rowsByTable.has(name)) report(`${name}: no file, so the table is empty`);
+  const { rows: awaited } = await client.query<{ table_name: string; column_name: string }>(
+    "select table_name, column_name from data_set.awaited_columns order by table_name, column_name",
+  );
+  for (const { table_name, column_name } of awaited)
+    report(`${table_name}: no file has the column ${column_name} yet, so it is null`);
   report("Checking ...");
   const checking = checkRows(client, files, faults);
   const { consequences, repetitions } = await stopwatch.time("check", checking);

@@ -1,7 +1,6 @@
 import path from "node:path";
-import type { StorageOptions, StoredFile } from "../../shared/objects.ts";
-import { openObjects } from "../../shared/open-objects.ts";
-import { readSourceTables } from "./read-definition.ts";
+import type { StorageOptions, StoredFile } from "../../shared/objects/objects.ts";
+import { openObjects } from "../../shared/objects/open-objects.ts";
 
 /** A source file and the table it is for. */
 export interface SourceFile extends StoredFile {
@@ -10,17 +9,22 @@ export interface SourceFile extends StoredFile {
 
 /**
  * Finds the CSV files of a directory, or of s3://bucket/prefix: `<table>.csv`, or several `*-<table>.csv`, which are read in
- * name order. Each may be gzipped (`.csv.gz`). The tables are those of `staging.sql`, in its order.
+ * name order. Each may be gzipped (`.csv.gz`).
  *
+ * @param tables the tables whose files are wanted, in order; if absent, all files are
  * @throws Error if there is no file for `general`, without which nothing can be published
  */
-export async function findFiles(location: string, options?: StorageOptions): Promise<SourceFile[]> {
+export async function findFiles(
+  location: string,
+  options?: StorageOptions,
+  tables?: string[],
+): Promise<SourceFile[]> {
   const stored = await (await openObjects(location, options)).listFiles();
-  const files = (await readSourceTables()).flatMap((table) => {
-    const pattern = new RegExp(`^(.+-)?${table}\\.csv(\\.gz)?$`);
-    const own = stored.filter((file) => pattern.test(path.posix.basename(file.path)));
-    return own.map((file) => ({ ...file, table }));
+  const found = stored.flatMap((file): SourceFile[] => {
+    const [, table] = /^(?:.+-)?(\w+)\.csv(?:\.gz)?$/.exec(path.posix.basename(file.path)) ?? [];
+    return table === undefined ? [] : [{ ...file, table }];
   });
+  const files = tables?.flatMap((table) => found.filter((file) => file.table === table)) ?? found;
   if (files.some(({ table }) => table === "general")) return files;
   throw new Error(`${location} has neither general.csv nor a *-general.csv (or .csv.gz).`);
 }

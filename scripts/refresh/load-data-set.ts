@@ -1,14 +1,13 @@
 import type { Client } from "pg";
 import { checkLeaks } from "../sql/check-leaks.ts";
 import { checkGates, type GateOptions } from "./check-gates.ts";
-import { checkServed } from "./check-served.ts";
 import { countNextGeneration, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import type { SourceFile } from "./find-files.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
-import { hashDefinitions, runDefinition } from "./read-definition.ts";
+import { runDefinition } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 import type { Suppression } from "./suppression.ts";
 
@@ -38,7 +37,7 @@ export interface LoadedDataSet {
  * Builds a data set beside the live one and publishes it. If anything fails, the live one stays as it is. The client must have
  * the role publisher.
  *
- * @throws SourceFaults, LeaksFound, RefreshIsRunning; Error if a file cannot be read or the data set does not fit the API
+ * @throws SourceFaults, LeaksFound, RefreshIsRunning; Error if a file cannot be read, or if a deployment has changed a table since
  */
 export async function loadDataSet(
   client: Client,
@@ -54,9 +53,8 @@ export async function loadDataSet(
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     if (options.dryRun) return { id: "", counts };
     report("Vacuuming and analyzing the tables ...");
-    const tables = Object.keys(counts).map((table) => `disclosed_next.${table}, suppressed_next.${table}`);
-    const vacuum = `vacuum (freeze, analyze) disclosed_next.general_stubs, ${tables.join(", ")}`;
-    await stopwatch.time("vacuum", client.query(vacuum));
+    const { rows } = await client.query<{ tables: string }>(nextTables);
+    await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${rows[0]?.tables}`));
     if (options.writePublicFiles !== undefined) {
       report("Writing the bulk files ...");
       await stopwatch.time("bulk files", options.writePublicFiles());
@@ -67,7 +65,7 @@ export async function loadDataSet(
       await client.query(replaceDataSets);
       const { rows } = await client.query(recordDataSet, [
         ...[source, JSON.stringify(counts), options.checksum, rejected, startedAt, suppression.kept],
-        ...[JSON.stringify(stopwatch.seconds), JSON.stringify(await hashDefinitions())],
+        JSON.stringify(stopwatch.seconds),
       ]);
       id = rows[0].id;
       await client.query(rememberSuppressed, [suppression.suppressed]);
@@ -86,12 +84,14 @@ const replaceDataSets = `
 
 const recordDataSet = `
   insert into publication.data_sets
-    (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, definitions, state)
-  select id, $1, $2, $3, $4, $5, $6, $7, $8, 'live' from disclosed.data_set
+    (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, state)
+  select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
   returning id`;
 
-/** The files that build the next generation, in order. */
-const builders = ["build", "indexes", "fingerprints", "totals"];
+const nextTables = `
+  select string_agg(format('%I.%I', nspname, relname), ', ') as tables
+  from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+  where nspname in ('disclosed_next', 'suppressed_next') and relkind = 'r'`;
 
 async function buildNextGeneration(
   client: Client,
@@ -109,9 +109,11 @@ async function buildNextGeneration(
     const filled = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
-    for (const name of builders) await stopwatch.time(name, runDefinition(client, `${name}.sql`));
+    await stopwatch.time("build", runDefinition(client, "build.sql"));
+    await stopwatch.time("indexes", client.query("select data_set.build_indexes('disclosed_next')"));
+    await stopwatch.time("fingerprints", runDefinition(client, "fingerprints.sql"));
+    await stopwatch.time("totals", runDefinition(client, "totals.sql"));
     const counts = await countNextGeneration(client);
-    await checkServed(client, "disclosed_next");
     await checkGates(client, counts, options);
     // Before the bulk files are written from the tables.
     await stopwatch.time("leak gate", checkLeaks(client, "_next"));

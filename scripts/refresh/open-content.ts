@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import type { StoredFile } from "../../shared/objects.ts";
+import type { StoredFile } from "../../shared/objects/objects.ts";
 
 /** Opens a source file as text. Decompresses it if its name ends in .gz. */
 export async function openContent(file: StoredFile): Promise<Readable> {

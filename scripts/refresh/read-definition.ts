@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Client } from "pg";
-import type { StoredFile } from "../../shared/objects.ts";
-import { dataSetFiles } from "../sql/data-set-files.ts";
-import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
+import type { StoredFile } from "../../shared/objects/objects.ts";
+import { readSqlFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 
 /** The `db/data_set` of this repository. */
@@ -19,22 +18,12 @@ export async function readDefinition(name: string, directory = definitionsDirect
   return await readSqlFile(path.join(directory, name));
 }
 
-/**
- * The names of the source tables, in the order in which `staging.sql` creates them.
- *
- * @throws Error if it creates none
- */
-export async function readSourceTables(): Promise<string[]> {
-  const sql = await readDefinition("staging.sql");
-  const [tables = ""] = sql.split(/^create unlogged table staging\.source_tables\b/m);
-  const names = [...tables.matchAll(/^create unlogged table staging\.(\w+) \(/gm)].map(
-    ([, name = ""]) => name,
+/** The names of the source tables, in the order in which they were added. */
+export async function readSourceTables(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    "select name from data_set.tables where is_source order by place",
   );
-  if (names.length === 0)
-    throw new Error(
-      `${definitionsDirectory}/staging.sql creates no table before staging.source_tables. Write each as: create unlogged table staging.<name> (`,
-    );
-  return names;
+  return rows.map(({ name }) => name);
 }
 
 /**
@@ -53,16 +42,10 @@ export async function runDefinition(client: Client, name: string, directory?: st
  */
 export async function computeChecksum(files: (StoredFile & { table: string })[]): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of dataSetFiles) hash.update(await readDefinition(`${name}.sql`));
+  for (const name of ["staging", "check", "build", "fingerprints", "totals"])
+    hash.update(await readDefinition(`${name}.sql`));
   for (const file of files) {
     hash.update(`\0${file.table}\0${path.posix.basename(file.path)}\0${await file.identify()}`);
   }
   return hash.digest("hex");
-}
-
-/** The hashes of the files that determine a data set, by name. */
-export async function hashDefinitions(): Promise<Record<string, string>> {
-  const hashes: Record<string, string> = {};
-  for (const name of dataSetFiles) hashes[`${name}.sql`] = hashSql(await readDefinition(`${name}.sql`));
-  return hashes;
 }

@@ -22,28 +22,42 @@ export interface SourceFileWithHeader extends SourceFile {
  * @throws Error with a line for each file whose first line is not a header of its table
  */
 export async function readHeaders(client: Client, files: SourceFile[]): Promise<SourceFileWithHeader[]> {
-  const read: SourceFileWithHeader[] = [];
+  const read: { number: number; file: SourceFile; names: string[] }[] = [];
   const faults: string[] = [];
-  const compare = await readDefinition("compare_headers.sql");
   for (const [number, file] of files.entries()) {
-    try {
-      const names = await readHeader(file);
-      const { rows } = await client.query<{ faults: string; columns: Column[] }>(compare, [
-        `staging.${file.table}`,
-        names,
-      ]);
-      const { faults: found = "", columns = [] } = rows[0] ?? {};
-      if (found !== "") throw new Error(`${file.path}:1: ${found}.`);
-      read.push({ ...file, number, columns, firstRow: 1 });
-    } catch (error) {
-      faults.push(describeError(error));
-    }
+    await readHeader(file).then(
+      (names) => read.push({ number, file, names }),
+      (error) => faults.push(describeError(error)),
+    );
+  }
+  const compare = await readDefinition("compare_headers.sql");
+  const compared: SourceFileWithHeader[] = [];
+  for (const { number, file, names } of read) {
+    const all = read.flatMap((one) => (one.file.table === file.table ? one.names : []));
+    const { rows } = await client.query<{ faults: string; columns: Column[] }>(compare, [
+      file.table,
+      names,
+      all,
+    ]);
+    const { faults: found = "", columns = [] } = rows[0] ?? {};
+    if (found !== "") faults.push(`${file.path}:1: ${found}.`);
+    compared.push({ ...file, number, columns, firstRow: 1 });
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));
-  return read;
+  await client.query(
+    `delete from data_set.awaited_columns using unnest($1::text[], $2::text[]) as found (table_name, column_name)
+     where (awaited_columns.table_name, awaited_columns.column_name) = (found.table_name, found.column_name)`,
+    [read.flatMap(({ file, names }) => names.map(() => file.table)), read.flatMap(({ names }) => names)],
+  );
+  return compared;
 }
 
-async function readHeader(file: SourceFile): Promise<string[]> {
+/**
+ * Reads the names of a source file's columns.
+ *
+ * @throws Error if it has no first line
+ */
+export async function readHeader(file: SourceFile): Promise<string[]> {
   const stream = await openContent(file);
   try {
     // PostgreSQL accepts no zero bytes.

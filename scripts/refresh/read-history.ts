@@ -1,5 +1,5 @@
-import Table from "cli-table3";
 import type { Client } from "pg";
+import { formatTable } from "../../shared/format-table.ts";
 
 /** A data set that was published. `--json` prints it as it is. */
 interface HistoryEntry {
@@ -36,20 +36,20 @@ export async function readHistory(client: Client, limit: number): Promise<Histor
 /** The history as a table for people. Times are UTC. */
 export function formatHistory(entries: HistoryEntry[]): string {
   const rows = entries.map((entry) => ({
+    ...entry,
     state: entry.rolled_back_at === null ? entry.state : `${entry.state}, rolled back`,
-    "published (UTC)": entry.published_at.toISOString().slice(0, 19).replace("T", " "),
-    by: entry.published_by,
-    submissions: entry.submissions,
-    rows: entry.rows,
-    rejected: entry.rejected_rows,
+    published_at: entry.published_at.toISOString(),
     seconds: Number(entry.seconds).toFixed(1),
-    checksum: entry.checksum?.slice(0, 12) ?? "",
-    source: entry.source,
+    checksum: entry.checksum?.slice(0, 12),
   }));
-  const table = new Table({
-    head: Object.keys(rows[0] ?? {}),
-    style: { head: [], border: [], compact: true },
-  });
-  table.push(...rows.map((row) => Object.values(row)));
-  return table.toString();
+  const columns = [
+    "state",
+    "published_at",
+    "published_by",
+    "submissions",
+    "rows",
+    "rejected_rows",
+    "seconds",
+  ];
+  return formatTable([...columns, "checksum", "source"], rows);
 }

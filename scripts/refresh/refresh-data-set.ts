@@ -1,11 +1,11 @@
 import path from "node:path";
 import type { Client } from "pg";
-import type { StorageOptions } from "../../shared/objects.ts";
-import { openObjects } from "../../shared/open-objects.ts";
+import type { StorageOptions } from "../../shared/objects/objects.ts";
+import { openObjects } from "../../shared/objects/open-objects.ts";
 import { signalLoss } from "./connect-publisher.ts";
 import { findFiles } from "./find-files.ts";
 import { type LoadedDataSet, type LoadOptions, loadDataSet } from "./load-data-set.ts";
-import { computeChecksum } from "./read-definition.ts";
+import { computeChecksum, readSourceTables } from "./read-definition.ts";
 import { warmTables } from "./warm-tables.ts";
 import { publishManifest, writePublicFiles } from "./write-public-files.ts";
 
@@ -34,7 +34,7 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   const { from, report = () => {}, publicData, force } = options;
   const source = from.startsWith("s3://") ? from : path.resolve(from);
   const storage = { ...options.storage, signal: signalLoss(client) };
-  const files = await findFiles(source, storage);
+  const files = await findFiles(source, storage, await readSourceTables(client));
   report(`Reading ${files.length} files of ${source} ...`);
   const load = { acceptShrink: false, acceptGrowth: false, ...options };
   if (options.dryRun)

@@ -122,6 +122,14 @@ export function splitRow(row: string): string[] {
 /** The text of a value as it is written. */
 export const unquote = (value: string) => value.replace(/^"(.*)"$/s, "$1").replaceAll('""', '"');
 
+/** Writes values as a row (RFC 4180). */
+export const writeRow = (values: unknown[]) => `${values.map(writeValue).join(",")}\n`;
+
+function writeValue(value: unknown): string {
+  const text = String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 /** Says what is wrong with a row that `matchRow` refused, or that has bytes that are not UTF-8. */
 export function describeRow(row: string, columns: Column[]): RowProblem {
   if (row.startsWith(byteOrderMark))

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Logger } from "pino";
-import { openObjects } from "../../shared/open-objects.ts";
+import { openObjects } from "../../shared/objects/open-objects.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";

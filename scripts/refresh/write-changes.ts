@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Client } from "pg";
-import type { Objects } from "../../shared/objects.ts";
+import type { Objects } from "../../shared/objects/objects.ts";
 
 /** A file that lists the reports that differ between a data set and the one that replaced it. */
 export interface ChangeFile {

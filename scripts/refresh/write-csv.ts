@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Client } from "pg";
-import { hashFile } from "../../shared/directory-objects.ts";
+import { hashFile } from "../../shared/objects/directory.ts";
 import { copyRows } from "./copy-rows.ts";
 import { type CsvFile, type CsvWriter, openCsvWriter } from "./csv-writer.ts";
 import { endConnection } from "./watch-session.ts";

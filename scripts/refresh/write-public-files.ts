@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import type { Objects } from "../../shared/objects.ts";
+import type { Objects } from "../../shared/objects/objects.ts";
 import { parseJson } from "../../shared/parse-json.ts";
 import type { TableFile } from "../../site/public-data/public-files.ts";
 import { signalLoss } from "./connect-publisher.ts";
@@ -218,7 +218,12 @@ async function listFiles(client: Client, schema: Schema, tables: Table[]) {
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
   return tables.map(({ table, columns }) => {
-    const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
+    const inStub = ({ name, type }: Table["columns"][number]) =>
+      ["report_id", "is_public"].includes(name) ? name : `null::${type}`;
+    const stubs =
+      table === "general"
+        ? ` union all select ${columns.map(inStub).join(", ")} from ${schema}.general_stubs`
+        : "";
     const column = columns.findIndex(({ name }) => name === "audit_year");
     const describe = (name: string, audit_year: string | null, hasParquet: boolean) => {
       const only = audit_year === null ? undefined : { column, text: audit_year };

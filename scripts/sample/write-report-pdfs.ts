@@ -1,10 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { parse } from "csv-parse";
-import { findFiles } from "../refresh/find-files.ts";
+import { nameReportFile } from "../../report-service/storage.ts";
+import { findFiles, type SourceFile } from "../refresh/find-files.ts";
 import { openContent } from "../refresh/open-content.ts";
+import { readHeader } from "../refresh/read-headers.ts";
+import { readRows } from "../refresh/read-rows.ts";
+import { describeProblem, splitRow, unquote } from "../refresh/row-format.ts";
 
 /** A row of general, read from a CSV file. Every column except the report's ID may be missing. */
 type Row = { report_id: string } & Readonly<Record<string, string | undefined>>;
@@ -15,7 +17,7 @@ const reportId = /^\d{4}-\d{2}-[A-Z]{2,20}-\d{1,20}$/;
 const templateFile = path.join(import.meta.dirname, "report.pdf");
 
 /**
- * Writes `<report_id>.pdf` for each row of general in a directory of CSV files: public, suppressed and superseded
+ * Writes the PDF for each row of general in a directory of CSV files: public, suppressed and superseded
  * reports. Replaces existing files.
  *
  * @returns the number of PDFs
@@ -25,18 +27,29 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
   const template = await readFile(templateFile, "latin1");
   const written = new Set<string>();
   await mkdir(output, { recursive: true });
-  for (const file of (await findFiles(source)).filter(({ table }) => table === "general")) {
-    const write = async (row: Row) => {
-      if (!reportId.test(row.report_id))
-        throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
-      await writeFile(path.join(output, `${row.report_id}.pdf`), fillSlots(template, row), "latin1");
-      written.add(row.report_id);
-    };
-    await pipeline(await openContent(file), parse({ bom: true, columns: true }), (rows: AsyncIterable<Row>) =>
-      Readable.from(rows).forEach(write, { concurrency: 32 }),
-    );
-  }
+  const write = async (row: Row) => {
+    await writeFile(path.join(output, nameReportFile(row.report_id)), fillSlots(template, row), "latin1");
+    written.add(row.report_id);
+  };
+  for (const file of (await findFiles(source)).filter(({ table }) => table === "general"))
+    await Readable.from(readGeneral(file)).forEach(write, { concurrency: 32 });
   return written.size;
+}
+
+async function* readGeneral(file: SourceFile): AsyncGenerator<Row> {
+  const names = await readHeader(file);
+  const columns = names.map((name) => ({ name, type: "text" }));
+  for await (const { bytes, rows } of readRows(await openContent(file), columns)) {
+    for (const { start, end, line, problem } of rows) {
+      if (line === 1) continue;
+      if (problem) throw new Error(`${file.path}:${line}: ${describeProblem(problem)}.`);
+      const values = splitRow(bytes.toString("utf8", start, end).replace(/\r?\n$/, "")).map(unquote);
+      const row = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+      if (!reportId.test(row.report_id ?? ""))
+        throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
+      yield row as Row;
+    }
+  }
 }
 
 /** Fills slots with hexadecimal strings. The standard fonts have Latin-1, so other characters become question marks. */

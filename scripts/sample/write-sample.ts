@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { connect } from "../../shared/connect.ts";
+import { deployDatabase } from "../deploy/deploy-database.ts";
 import { runDefinition } from "../refresh/read-definition.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 
@@ -14,8 +15,6 @@ export interface SampleOptions {
   /** Current submissions, public and suppressed. The submissions that they supersede are added. */
   submissions?: number;
   seed?: number;
-  /** A directory to use instead of `db/data_set`. Its staging.sql says which tables and columns the files have. */
-  definitions?: string | undefined;
   report?: (line: string) => void;
 }
 
@@ -28,7 +27,7 @@ const files = [
 ];
 
 /**
- * Runs `generateSample` on a scratch database.
+ * Runs `generateSample` on a scratch database, to which it deploys `db`, because the files have the columns of its tables.
  *
  * @param serverUrl a server to create the scratch database on, as superuser; if absent, a server is started
  * @param signal aborting leaves no file behind
@@ -42,7 +41,9 @@ export async function writeSample({
 > {
   const server = await startScratchServer(serverUrl);
   try {
-    const client = await connect(await server.create(), "sample");
+    const url = await server.create();
+    await deployDatabase(url);
+    const client = await connect(url, "sample");
     // Closes the connection, which cancels the running statement.
     signal?.addEventListener("abort", () => void client.end());
     signal?.throwIfAborted();
@@ -61,7 +62,7 @@ export async function writeSample({
  */
 export async function generateSample(
   client: Client,
-  { directory, submissions = 2000, seed = 1, definitions, report = () => {} }: SampleOptions,
+  { directory, submissions = 2000, seed = 1, report = () => {} }: SampleOptions,
 ): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
   await mkdir(directory, { recursive: true });
@@ -73,13 +74,13 @@ export async function generateSample(
          set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
       [await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8"), submissions, seed],
     );
-    await runDefinition(client, "staging.sql", definitions);
+    await runDefinition(client, "staging.sql");
     for (const name of files) {
       report(`Generating ${name} ...`);
       await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
     }
     const listFiles =
-      "select name, sample.describe_file(name) as query from staging.source_tables order by ctid";
+      "select name, sample.describe_file(name) as query from data_set.tables where is_source order by place";
     for (const { name, query } of (await client.query(listFiles)).rows) {
       report(`Writing ${name}.csv ...`);
       const copy = client.query(copyTo(`copy (${query}) to stdout (format csv, header)`));

@@ -26,16 +26,11 @@ export async function checkLeaks(
 }
 
 /**
- * Runs the part of the leak check that reads the rows of the live data set. Does nothing if an older check is installed, which
- * has no such part.
+ * Runs the part of the leak check that reads the rows of the live data set.
  *
  * @throws LeaksFound
  */
 export async function checkLeaksInRows(client: Client): Promise<void> {
-  const { rows } = await client.query(
-    "select to_regprocedure('publication.find_leaks_in_rows(text)') as found",
-  );
-  if (rows[0].found === null) return;
   await refuseIfAny(client.query<{ leak: string }>("select publication.find_leaks_in_rows('') as leak"));
 }
 

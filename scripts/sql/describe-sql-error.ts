@@ -9,6 +9,12 @@ export interface SqlFile {
 /** A statement in a file failed. The message has several lines: where, what, and what to do. */
 export class SqlFileError extends Error {
   override name = "SqlFileError";
+  readonly file: SqlFile;
+
+  constructor(message: string, file: SqlFile, options: ErrorOptions) {
+    super(message, options);
+    this.file = file;
+  }
 }
 
 const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: string][] = [
@@ -52,7 +58,7 @@ export function describeSqlError(file: SqlFile, error: unknown): unknown {
     !/^(SQL statement|PL\/pgSQL function deployment\.run_as_api_owner|$)/.test(frame) && `at: ${frame}`,
   ].flatMap((part) => (part ? [`  ${part}`] : []));
   const lines = [...describePlace(file, error), ...more];
-  return new SqlFileError(lines.join("\n"), { cause: error });
+  return new SqlFileError(lines.join("\n"), file, { cause: error });
 }
 
 function describePlace(file: SqlFile, error: DatabaseError): string[] {

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { openObjects } from "../../shared/open-objects.ts";
+import { openObjects } from "../../shared/objects/open-objects.ts";
 import { refreshDataSet } from "../refresh/refresh-data-set.ts";
 import { publishManifest } from "../refresh/write-public-files.ts";
 

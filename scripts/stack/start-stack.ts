@@ -120,11 +120,11 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       await writeReportPdfs(source, reports);
       return source;
     };
-    const deployed = deployDatabase(databaseUrl, secrets.rolePasswords, {
+    await deployDatabase(databaseUrl, secrets.rolePasswords, {
       // The stack's own PostgreSQL stops if the start fails, so nobody could undo changes made by hand.
       acceptsDrift: () => config.DATABASE_URL === undefined,
     });
-    const [source] = await Promise.all([prepareSource(), deployed]);
+    const source = await prepareSource();
     const publishAndServe = async () => {
       if (source !== undefined) await publishData(client, source, report);
       await startApi(context, databaseUrl);

@@ -1,4 +1,4 @@
-import type { StorageLimits } from "../objects.ts";
+import type { StorageLimits } from "../objects/objects.ts";
 
 /** Storage failed, or did not answer in time. `cause` has the reason. */
 export class StorageUnavailable extends Error {

@@ -3,7 +3,7 @@ import type { Table, VersionDescription } from "../api-description.ts";
 import { normalizeQuery } from "../normalize-query.ts";
 import { largestLimit, type Query } from "../query.ts";
 import { readTarget } from "../read-target.ts";
-import { addJoined, chooseTieBreakers } from "../table-facts.ts";
+import { addJoined } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Answer, isGood } from "./ask.ts";
 import { embedParts, type Row } from "./row-parts.ts";
@@ -64,11 +64,10 @@ export function writeRequest(
   const table = findTable(versions, schema, typed.table);
   const query = normalizeQuery(typed, table);
   const sent = isRow ? embedParts(query, table) : addJoined(query, table);
-  const tieBreakers = chooseTieBreakers(isRow ? query : sent, table);
   return {
     asked: { schema, query, isRow },
     table,
-    target: writeTarget(sent, tieBreakers),
-    targetOfAll: writeTarget({ ...sent, limit: largestLimit, offset: 0 }, tieBreakers),
+    target: writeTarget(sent),
+    targetOfAll: writeTarget({ ...sent, limit: largestLimit, offset: 0 }),
   };
 }

@@ -22,11 +22,12 @@ export function embedParts(query: Query, table: Table | undefined): Query {
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };
 }
 
-/** The columns that identify a row, or a text in several rows. */
+/** The columns that identify a row, or a text in several rows, in later data sets too, which number their rows anew. */
 function listIdentity(table: Table): string[] {
   const { name, key, columns } = table;
-  if (key.length > 0) return key;
-  const names = columns.map((column) => column.name);
+  const [number] = key;
+  if (number !== "row_number") return key;
+  const names = columns.map((column) => column.name).filter((each) => each !== number);
   return findNarrative(table)?.identity ?? chooseShown(name, names);
 }
 

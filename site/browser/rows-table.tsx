@@ -5,7 +5,7 @@ import type { Table } from "../api-description.ts";
 import { formatValue } from "../format-value.ts";
 import { linkValue } from "../link-total.ts";
 import { kindOf } from "../query.ts";
-import { chooseShown, findColumn, findNarrative } from "../table-facts.ts";
+import { chooseShown, findColumn } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
 import { findRow, isHidden, type Row } from "./row-parts.ts";
@@ -110,7 +110,7 @@ function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: 
 
 /** The table's own columns that a heading sorts by. */
 function listSorting(table: Table | undefined, name: string): readonly string[] {
-  if (table === undefined || findNarrative(table)) return [];
+  if (table === undefined) return [];
   const isOwn = (each: string) => table.columns.some((column) => column.name === each);
   if (isOwn(name)) return [name];
   return name === alnName && alnParts.every(isOwn) ? alnParts : [];

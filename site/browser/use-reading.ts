@@ -1,6 +1,5 @@
 import { useState } from "preact/hooks";
 import { largestLimit, type Query } from "../query.ts";
-import { chooseTieBreakers } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Answer, formatCount, isGood } from "./ask.ts";
 import type { Shown } from "./use-explorer.ts";
@@ -8,7 +7,7 @@ import type { Shown } from "./use-explorer.ts";
 export type Read = ReturnType<typeof useReading>["read"];
 
 /** Reads all rows of a query, as many at a time as the API allows, and shows its progress. */
-export function useReading({ explorer, outcome: { asked, key, table } }: Shown) {
+export function useReading({ explorer, outcome: { asked, key } }: Shown) {
   const [status, setStatus] = useState("");
   const [refused, setRefused] = useState<Answer>();
   const [isRunning, setIsRunning] = useState(false);
@@ -24,7 +23,7 @@ export function useReading({ explorer, outcome: { asked, key, table } }: Shown) 
       // All pages must come from the first page's data set.
       const etag = page && { "if-match": page.headers.etag ?? "*" };
       const headers = { accept, "accept-profile": asked.schema, ...etag };
-      page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers, key });
+      page = await explorer.askApi(writeTarget(query), { headers, key });
       if (!isGood(page)) break;
       const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
       count = Number(end) + 1 - offset;

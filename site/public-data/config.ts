@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { S3Options } from "../../shared/objects.ts";
-import { awsSecrets, readS3Options } from "../../shared/read-s3-options.ts";
+import type { S3Options } from "../../shared/objects/objects.ts";
+import { awsSecrets, readS3Options } from "../../shared/objects/read-s3-options.ts";
 import { readSecretFiles } from "../../shared/read-secret-files.ts";
 import { readVariables } from "../../shared/read-variables.ts";
 import { text } from "../../shared/web/config.ts";

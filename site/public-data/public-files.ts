@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Objects, Range, S3Options } from "../../shared/objects.ts";
-import { openObjects } from "../../shared/open-objects.ts";
+import type { Objects, Range, S3Options } from "../../shared/objects/objects.ts";
+import { openObjects } from "../../shared/objects/open-objects.ts";
 import { callStorage, hastyLimits } from "../../shared/web/call-storage.ts";
 import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 

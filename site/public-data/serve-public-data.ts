@@ -3,7 +3,7 @@ import { pipeline, type Readable } from "node:stream";
 import { constants, createGunzip, createInflateRaw } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import Negotiator from "negotiator";
-import type { Range } from "../../shared/objects.ts";
+import type { Range } from "../../shared/objects/objects.ts";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { CompressedText, Manifest, PublicFile, PublicFiles } from "./public-files.ts";
 

@@ -13,8 +13,8 @@ beforeAll(async () => {
   await database.client.query(`
     insert into disclosed.general (report_id, auditee_uei, is_public, auditee_name)
     select 'R' || n, 'UEI', true, 'Town ' || n from generate_series(1000, 1999) as n;
-    insert into disclosed.findings_text (report_id, auditee_uei, finding_ref_number, finding_text)
-    select 'R' || n, 'UEI', piece, repeat('x', 60000) from generate_series(1000, 1999) as n, generate_series(1, 4) as piece;
+    insert into disclosed.findings_text (report_id, auditee_uei, finding_ref_number, finding_text, row_number)
+    select 'R' || n, 'UEI', piece, repeat('x', 60000), row_number() over () from generate_series(1000, 1999) as n, generate_series(1, 4) as piece;
     insert into disclosed.federal_awards (report_id, auditee_uei, award_reference)
     select 'R' || n, 'UEI', piece from generate_series(1000, 1999) as n, generate_series(1, 100) as piece;
     insert into disclosed.findings (report_id, auditee_uei, award_reference, reference_number)

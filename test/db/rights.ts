@@ -70,19 +70,20 @@ export const rights = {
       access.revoke_agreement access.revoke_key access.rotate_key access.verify_key`,
   },
   deployment_planner: {
-    uses: "access deployment publication",
-    reads: `access.tiers deployment.api_schemas deployment.migrations deployment.retired_versions
-      publication.data_sets(definitions,state) publication.promises publication.served_schemas`,
-    runs: "deployment.list_hand_made_objects",
+    uses: "access data_set deployment publication",
+    reads: `access.tiers data_set.indexes deployment.api_schemas deployment.migrations deployment.retired_versions
+      publication.data_sets(state) publication.promises publication.served_schemas`,
+    runs: "data_set.list_generations data_set.list_index_changes",
   },
   publisher: {
     owns: "disclosed dissemination suppressed",
-    uses: "access extensions publication",
-    reads: `publication.changes publication.data_sets publication.promises publication.served_schemas publication.settings
-      publication.suppressed_reports publication.view_columns`,
-    writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
+    uses: "access data_set extensions publication",
+    reads: `data_set.awaited_columns data_set.indexes data_set.tables publication.changes publication.data_sets publication.served_schemas publication.settings
+      publication.suppressed_reports`,
+    writes: `data_set.awaited_columns:delete publication.changes:delete publication.changes:insert publication.data_sets:insert
       publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
     runs: `access.prune_access_tokens extensions.uuid_v7 ${nameFunctions} publication.describe_data_set publication.find_leaks
-      publication.rebind_api_views publication.release_report publication.set_data_set_rights`,
+      publication.release_report data_set.adopt_shapes data_set.bind_view data_set.bind_views data_set.build_indexes
+      data_set.complete_table data_set.list_columns data_set.list_generations data_set.list_index_changes data_set.open_live_schemas`,
   },
 };

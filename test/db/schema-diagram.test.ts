@@ -41,7 +41,7 @@ async function drawFlow(): Promise<string> {
   return [
     "flowchart LR",
     '  files["source files"] -->|COPY| staging',
-    node({ schema: "staging", names: (await readSourceTables()).sort() }),
+    node({ schema: "staging", names: (await readSourceTables(database.client)).sort() }),
     ...[...relations, ...functions].map(node),
     "  staging -->|build.sql, public rows| disclosed",
     "  staging -->|build.sql, suppressed rows| suppressed",

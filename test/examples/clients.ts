@@ -38,25 +38,25 @@ const checkPython = "import sqlite3, sys; sys.exit(sys.version_info < (3, 9))";
 export const clients: Client[] = [
   {
     language: "Python",
-    program: [python, "examples/client.py"],
+    program: [python, "docs/examples/client.py"],
     format: "jsonl",
     missing: missing("python3 (3.9 or newer)", python, "-c", checkPython),
   },
   {
     language: "R",
-    program: ["Rscript", "examples/client.R"],
+    program: ["Rscript", "docs/examples/client.R"],
     format: "csv",
     missing: missing("Rscript with httr2 and jsonlite", "Rscript", "-e", "library(httr2); library(jsonlite)"),
   },
   {
     language: "TypeScript",
-    program: [process.execPath, "--import", "tsx", "examples/client.ts"],
+    program: [process.execPath, "--import", "tsx", "docs/examples/client.ts"],
     format: "jsonl",
     missing: undefined,
   },
   {
     language: "curl",
-    program: ["bash", "examples/client.sh"],
+    program: ["bash", "docs/examples/client.sh"],
     format: "csv",
     missing: missing("curl", "curl", "--version"),
   },

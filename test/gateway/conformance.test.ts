@@ -149,7 +149,7 @@ const requestCount = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000);
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? 1);
 /** Header lines beyond those of the torture run: headers that the gateway sets, malformed keys and repeated keys. */
 const oddLines = `X-Api-Key-Sha256: 0 | x_api_key_sha256: 0 | X-Api-Key-Tier: demo | X-Filter-Report-Id: eq.mine
-  X-Client-Network: 192.0.2.1 | X-Filtered-Count: true | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
+  X-Client-Network: 192.0.2.1 | X-Row-Order: any | X-Order-Rules: 1 | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
   X-Request-Id: mine-1 | X-Request-Id: ${keys.issuedEarlier} | X-Api-Key: ${keys.standard}
   Origin: https://example.org | Referer: https://example.org/?api_key=x | X.Odd!Name: 1 | TE: trailers`;
 const oddHeader = fc.constantFrom(...oddLines.split(/ \| |\n */)).map((line): [string, string] => {
@@ -216,6 +216,7 @@ const exposedHeaders = parse(await readKongYml())
   .config.exposed_headers.join(",");
 const SECONDS = /^(ratelimit-reset|retry-after)$/;
 const REQUEST_ID = /\b[0-9a-f]{32}\b/g;
+const HASH = /^[0-9a-f]{64}$/;
 
 /** What the client sees of a response, and what the upstream saw of the request if the body describes it. */
 function describeAnswer({ status, headers, body }: WireAnswer, url: string): object {
@@ -226,6 +227,7 @@ function describeAnswer({ status, headers, body }: WireAnswer, url: string): obj
 function describeHeaders(headers: WireAnswer["headers"]): object {
   const entries = Object.entries(headers).flatMap(([name, value]) => {
     if (name === "access-control-expose-headers" && value === exposedHeaders) return [];
+    if (name === "x-order-rules") return [[name, String(value).replace(HASH, "<hash>")]];
     const text = SECONDS.test(name) ? "<seconds>" : String(value).replace(REQUEST_ID, "<request id>");
     return LEFT_OUT.test(name) ? [] : [[name, text]];
   });

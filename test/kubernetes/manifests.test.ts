@@ -391,7 +391,7 @@ describe.runIf(hasKubectl)("a restore", () => {
   /** Copies what the overlays need, because a restore records its archive. */
   async function copyDeployment(): Promise<string> {
     const copy = await makeDirectory();
-    for (const part of ["deploy", "gateway", "scripts/stack", "ops"]) {
+    for (const part of ["deploy", "gateway", "scripts/stack"]) {
       cpSync(path.join(project, part), path.join(copy, part), { recursive: true });
     }
     return copy;

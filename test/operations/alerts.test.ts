@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { project, readProjectFile } from "../compose/read-compose.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 
-const rules = "ops/prometheus-rules.yml";
+const rules = "deploy/monitoring/prometheus-rules.yml";
 const duration: Map<string, number> = new Map(
   parse(readProjectFile(rules)).groups.flatMap((group: { rules: { alert: string; for: string }[] }) =>
     group.rules.map((rule) => [rule.alert, minutes(rule.for)]),
@@ -188,8 +188,8 @@ if (!promtool) process.stderr.write("promtool is not installed, so no alert was 
 describe.runIf(promtool)("promtool", () => {
   const run = (...words: string[]) => spawnSync("promtool", words, { cwd: project, encoding: "utf8" });
 
-  test("accepts ops/prometheus.yml", () => {
-    expect(run("check", "config", "ops/prometheus.yml").status).toBe(0);
+  test("accepts deploy/monitoring/prometheus.yml", () => {
+    expect(run("check", "config", "deploy/monitoring/prometheus.yml").status).toBe(0);
   });
 
   test("fires each alert after its time, and not before, and none while the service has no fault", async () => {

@@ -123,8 +123,8 @@ describe("/metrics", () => {
   });
 });
 
-describe("ops/prometheus-rules.yml", async () => {
-  const { groups } = parse(await read("ops/prometheus-rules.yml"));
+describe("deploy/monitoring/prometheus-rules.yml", async () => {
+  const { groups } = parse(await read("deploy/monitoring/prometheus-rules.yml"));
   const alerts: { alert: string; expr: string }[] = groups.flatMap(({ rules }: { rules: object[] }) => rules);
   const operations = await read("docs/operations.md");
   const text = expect.stringMatching(/./);
@@ -148,8 +148,8 @@ describe("ops/prometheus-rules.yml", async () => {
   });
 });
 
-describe("ops/prometheus.yml", async () => {
-  const config = parse(await read("ops/prometheus.yml"));
+describe("deploy/monitoring/prometheus.yml", async () => {
+  const config = parse(await read("deploy/monitoring/prometheus.yml"));
   const { services } = parse(await read("docker-compose.yml"), { merge: true, logLevel: "error" });
   const scraped: { job_name: string; static_configs: { targets: string[] }[] }[] = config.scrape_configs;
 
@@ -168,8 +168,8 @@ describe("ops/prometheus.yml", async () => {
   });
 });
 
-describe("ops/grafana-dashboard.json", async () => {
-  const dashboard = JSON.parse(await read("ops/grafana-dashboard.json"));
+describe("deploy/monitoring/grafana-dashboard.json", async () => {
+  const dashboard = JSON.parse(await read("deploy/monitoring/grafana-dashboard.json"));
   const panels: { type: string; title: string; targets?: { expr: string; datasource: object }[] }[] =
     dashboard.panels;
 

@@ -57,7 +57,7 @@ async function dump(): Promise<string> {
 
 /** Runs the three files as psql --single-transaction does. */
 async function restore(): Promise<void> {
-  const read = (file: string) => readFile(path.join(import.meta.dirname, "../../ops", file), "utf8");
+  const read = (file: string) => readFile(path.join(import.meta.dirname, "../../deploy", file), "utf8");
   const files = [await read("before-restore.sql"), backup, await read("after-restore.sql")];
   await queryOn(fresh.url, `begin;\n${files.join(";\n")};\ncommit`);
 }

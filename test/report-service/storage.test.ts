@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createS3Store } from "../../report-service/s3-store.ts";
-import { openBucket } from "../../shared/s3-objects.ts";
+import { openBucket } from "../../shared/objects/bucket.ts";
 import { hastyLimits } from "../../shared/web/call-storage.ts";
 import { securityHeaders } from "../../shared/web/error-responses.ts";
 import { query } from "../support/target.ts";

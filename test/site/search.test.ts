@@ -354,8 +354,8 @@ describe("the page of a report", () => {
 
   it("shows at most 1,000 rows of a table, and says of how many", async () => {
     await here.select(
-      `insert into disclosed.passthrough (report_id, auditee_uei, passthrough_name)
-       select '${id(9)}', 'x', 'State ' || n from generate_series(1, 1234) as n`,
+      `insert into disclosed.passthrough (report_id, auditee_uei, passthrough_name, row_number)
+       select '${id(9)}', 'x', 'State ' || n, n from generate_series(1, 1234) as n`,
     );
     onTestFinished(async () => void (await here.select("truncate disclosed.passthrough")));
     const { text } = await open(9);

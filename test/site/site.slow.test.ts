@@ -286,7 +286,7 @@ it("a page shows at most 500 rows, and a download says how many requests it take
   await site.query(
     `insert into disclosed.passthrough
      select copy.* from (select to_jsonb(p) as row from disclosed.passthrough as p limit 1), generate_series(1, 20500) as n,
-       jsonb_populate_record(null::disclosed.passthrough, row || jsonb_build_object('passthrough_id', n)) as copy`,
+       jsonb_populate_record(null::disclosed.passthrough, row || jsonb_build_object('passthrough_id', n, 'row_number', 1000000 + n)) as copy`,
   );
   // The page computes the number of requests from the planner's estimate of the rows.
   await site.query("vacuum analyze disclosed.passthrough");

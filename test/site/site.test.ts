@@ -4,6 +4,7 @@ import path from "node:path";
 import { parse } from "csv-parse/sync";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDefinition } from "../../scripts/refresh/read-definition.ts";
 import type { VersionDescription } from "../../site/api-description.ts";
 import { readAddress, writeRequest } from "../../site/browser/outcome.ts";
 import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
@@ -22,8 +23,11 @@ beforeAll(async () => {
        federal_award_extension = (array['N/A', '', null])[1 + ascii(right(award_reference, 1)) % 3]
      where audit_year = '2023' and report_id in (select report_id from disclosed.findings order by 1 desc limit 9)`,
   );
-  for (const name of ["state", "agency", "program"])
-    await site.query(`refresh materialized view disclosed.totals_by_${name}`);
+  const totals = (await readDefinition("totals.sql"))
+    .replaceAll("disclosed_next.", "disclosed.")
+    .replaceAll(/create table (\S+) as/g, "truncate $1; insert into $1")
+    .replace(/^select data_set\.complete_table.*$/m, "");
+  await site.query(totals);
 });
 afterAll(() => site.close());
 
@@ -368,8 +372,7 @@ describe("the explorer", again, () => {
     ]);
     expect(download.suggestedFilename()).toBe("findings-is_material_weakness-Y.csv");
     const target = `/findings?select=award_reference,is_material_weakness,...general(auditee_name)&${filter}`;
-    const order = "&order=report_id,award_reference,reference_number";
-    const expected = await (await site.ask(target + order, "DEMO_KEY", { accept: "text/csv" })).text();
+    const expected = await (await site.ask(target, "DEMO_KEY", { accept: "text/csv" })).text();
     const saved = await readFile(await download.path(), "utf8");
     expect(saved.trimEnd()).toBe(`\ufeff${adaptForSpreadsheets(expected).trimEnd()}`);
     await page.evaluate(`location.hash = "#api_v1_1_0/findings?${filter}&limit=500"`);
@@ -391,17 +394,13 @@ describe("the explorer", again, () => {
     );
     const plans = rows.map(({ planned_action }) => planned_action);
     const target = `corrective_action_plans?audit_year=eq.${split?.year}`;
-    const { page, checkAccessibility } = await site.open(
-      `/explorer#api_v1_1_0/${target}&order=planned_action.desc&limit=500`,
-    );
+    const { page, checkAccessibility } = await site.open(`/explorer#api_v1_1_0/${target}&limit=500`);
     await page.getByText(`Rows 1–${rows.length} of ${rows.length} ·`).waitFor();
     await page.getByText(/^A long text takes several rows/).waitFor();
     const cells = page.locator(".rows-table tbody tr td:last-child");
     expect(await cells.allTextContents()).toEqual(
       plans.map((plan = "") => (plan.length > 120 ? `${plan.slice(0, 120)}…` : plan)),
     );
-    expect(await page.locator(".rows-table thead button").count()).toBe(0);
-    expect(await page.getByRole("group", { name: /^Request in / }).textContent()).not.toContain("order=");
     await checkAccessibility();
     for (const name of ["CSV", "CSV for spreadsheets"]) {
       const button = page.getByRole("button", { name, exact: true });

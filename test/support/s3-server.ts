@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { createS3Client } from "../../shared/s3-objects.ts";
+import { createS3Client } from "../../shared/objects/bucket.ts";
 import { hastyLimits } from "../../shared/web/call-storage.ts";
 
 /** A fake S3 server, with the part of the API that the project uses and objects in memory. It verifies signed URLs. */

@@ -7,7 +7,8 @@ select
   additional_eins.auditee_uei,
   additional_eins.audit_year,
   additional_eins.fac_accepted_date,
-  additional_eins.additional_ein
+  additional_eins.additional_ein,
+  additional_eins.row_number
 from dissemination.additional_eins;
 
 comment on view api_v1_1_0.additional_eins is
@@ -43,6 +44,9 @@ comment on column api_v1_1_0.additional_eins.additional_ein is
   E'Additional EIN\n'
   'EIN that the audit also covers: nine digits without a dash, as text because leading zeros '
   'count.';
+comment on column api_v1_1_0.additional_eins.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.additional_eins to api_public, api_tribal;
 

@@ -7,7 +7,8 @@ select
   additional_ueis.auditee_uei,
   additional_ueis.audit_year,
   additional_ueis.fac_accepted_date,
-  additional_ueis.additional_uei
+  additional_ueis.additional_uei,
+  additional_ueis.row_number
 from dissemination.additional_ueis;
 
 comment on view api_v1_1_0.additional_ueis is
@@ -43,6 +44,9 @@ comment on column api_v1_1_0.additional_ueis.fac_accepted_date is
 comment on column api_v1_1_0.additional_ueis.additional_uei is
   E'Additional UEI\n'
   'UEI that the audit also covers: 12 characters as text.';
+comment on column api_v1_1_0.additional_ueis.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.additional_ueis to api_public, api_tribal;
 

@@ -9,7 +9,8 @@ select
   corrective_action_plans.fac_accepted_date,
   corrective_action_plans.finding_ref_number,
   corrective_action_plans.contains_chart_or_table,
-  corrective_action_plans.planned_action
+  corrective_action_plans.planned_action,
+  corrective_action_plans.row_number
 from dissemination.corrective_action_plans;
 
 comment on view api_v1_1_0.corrective_action_plans is
@@ -18,10 +19,8 @@ comment on view api_v1_1_0.corrective_action_plans is
 One row per plan, or part of one: how the auditee will correct a finding, as 2 CFR 200.511(c)
 requires and as entered on form SF-SAC.
 
-The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
-and `findings_text`, but a long plan may take several rows with the same two values. These rows are in the
-order of the text, but no column holds that order. Read them without order=, and concatenate the parts in the
-order received.
+report_id and finding_ref_number (reference_number in `findings`) join to `findings` and `findings_text`, but
+a long plan may take several rows with the same two values. Concatenate the parts in the order of row_number.
 
 report_id joins to `general`. `findings` and this table embed each other:
 findings?select=*,corrective_action_plans(*) and
@@ -58,6 +57,9 @@ comment on column api_v1_1_0.corrective_action_plans.planned_action is
   'Text of the plan: the corrective action, the person responsible and the planned completion '
   'date, or why the auditee disagrees (2 CFR 200.511(c)). May have thousands of characters, and '
   'may continue in the next row of the same finding.';
+comment on column api_v1_1_0.corrective_action_plans.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.corrective_action_plans to api_public, api_tribal;
 

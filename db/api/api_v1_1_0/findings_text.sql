@@ -9,7 +9,8 @@ select
   findings_text.fac_accepted_date,
   findings_text.finding_ref_number,
   findings_text.contains_chart_or_table,
-  findings_text.finding_text
+  findings_text.finding_text,
+  findings_text.row_number
 from dissemination.findings_text;
 
 comment on view api_v1_1_0.findings_text is
@@ -18,10 +19,9 @@ comment on view api_v1_1_0.findings_text is
 One row per narrative, or part of one: what the auditor wrote about a finding, in the detail that
 2 CFR 200.516(b) requires, as entered on form SF-SAC.
 
-The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
-and `corrective_action_plans`, but a long narrative may take several rows with the same two values. These rows
-are in the order of the text, but no column holds that order. Read them without order=, and concatenate the
-parts in the order received.
+report_id and finding_ref_number (reference_number in `findings`) join to `findings` and
+`corrective_action_plans`, but a long narrative may take several rows with the same two values. Concatenate the
+parts in the order of row_number.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).
@@ -57,6 +57,9 @@ comment on column api_v1_1_0.findings_text.finding_text is
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '
   'and views of responsible officials (2 CFR 200.516(b)). May have tens of thousands of '
   'characters, and may continue in the next row of the same finding.';
+comment on column api_v1_1_0.findings_text.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.findings_text to api_public, api_tribal;
 

@@ -12,7 +12,8 @@ select
   notes_to_sefa.is_minimis_rate_used,
   notes_to_sefa.rate_explained,
   notes_to_sefa.content,
-  notes_to_sefa.contains_chart_or_table
+  notes_to_sefa.contains_chart_or_table,
+  notes_to_sefa.row_number
 from dissemination.notes_to_sefa;
 
 comment on view api_v1_1_0.notes_to_sefa is
@@ -22,7 +23,7 @@ One row per note: the notes to the schedule of expenditures of Federal awards (S
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
 (2 CFR 200.510(b)(6)), as entered on form SF-SAC.
 
-The table has no key. report_id joins to `general`. Without order=, notes keep the report''s order.
+report_id joins to `general`. row_number holds the order of the notes.
 accounting_policies, is_minimis_rate_used and rate_explained belong to the report and repeat on each of its
 rows; title and content belong to the note. To embed these rows, request general?select=*,notes_to_sefa(*).
 
@@ -67,6 +68,9 @@ comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.';
+comment on column api_v1_1_0.notes_to_sefa.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
 

@@ -9,7 +9,8 @@ select
   passthrough.fac_accepted_date,
   passthrough.award_reference,
   passthrough.passthrough_id,
-  passthrough.passthrough_name
+  passthrough.passthrough_name,
+  passthrough.row_number
 from dissemination.passthrough;
 
 comment on view api_v1_1_0.passthrough is
@@ -53,6 +54,9 @@ comment on column api_v1_1_0.passthrough.passthrough_id is
 comment on column api_v1_1_0.passthrough.passthrough_name is
   E'Pass-through entity\n'
   'Name of the pass-through entity; free text, so spelling varies. ilike.*NAME* ignores case.';
+comment on column api_v1_1_0.passthrough.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.passthrough to api_public, api_tribal;
 

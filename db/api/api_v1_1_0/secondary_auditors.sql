@@ -16,7 +16,8 @@ select
   secondary_auditors.address_street,
   secondary_auditors.address_city,
   secondary_auditors.address_state,
-  secondary_auditors.address_zipcode
+  secondary_auditors.address_zipcode,
+  secondary_auditors.row_number
 from dissemination.secondary_auditors;
 
 comment on view api_v1_1_0.secondary_auditors is
@@ -77,6 +78,9 @@ comment on column api_v1_1_0.secondary_auditors.address_state is
 comment on column api_v1_1_0.secondary_auditors.address_zipcode is
   E'Secondary auditor ZIP code\n'
   'ZIP code of the firm: five or nine digits without a dash, as text.';
+comment on column api_v1_1_0.secondary_auditors.row_number is
+  E'Row number\n'
+  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;
 

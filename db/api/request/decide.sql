@@ -1,7 +1,7 @@
 -- Decides what this request's key may see. request.authorize() calls it as gateway, before the query.
 --
--- X-Api-Key-Sha256, X-Filter-Report-Id, X-Filtered-Count and X-Client-Network are trusted, because the gateway sets or removes
--- them in every request.
+-- X-Api-Key-Sha256, X-Filter-Report-Id, X-Row-Order, X-Order-Rules and X-Client-Network are trusted, because the gateway sets or
+-- removes them in every request.
 --
 -- Every request pays for each statement, function call and expression here, so there are few (bench/RESULTS.md). set_config() in
 -- an assignment costs half of what it costs in a statement. Every lookup uses a unique index, so a generic plan is always
@@ -80,22 +80,21 @@ begin
   done := set_config('request.api_key_id', key.id::text, true)
     || set_config('statement_timeout', key.statement_timeout, true)
     || set_config('role', key.database_role, true);
-  -- These tables have no key to sort by. Sequential and bitmap scans return rows in the order of the file; an index scan
-  -- does not, so one page could overlap with the next (docs/api.md, Paging). With sorts off as well, a request that
-  -- sends order= still reads the index if that costs less.
-  if path in ('/findings_text', '/corrective_action_plans', '/notes_to_sefa') then
-    done := set_config('enable_indexscan', 'off', true) || set_config('enable_sort', 'off', true);
-  -- A count of filtered rows may read only an index. It has no order, and neither does the page that comes with it.
-  elsif headers ? 'x-filtered-count' then
+  -- Pages must neither overlap nor skip rows. Sequential and bitmap scans return filtered rows in the order of the file. An index
+  -- scan, which PostgreSQL prefers for the first pages, does not.
+  if headers ->> 'x-row-order' = 'file' then
+    done := set_config('enable_indexscan', 'off', true);
+  -- The rows are sorted by their key, at most one, or not sent.
+  elsif headers ? 'x-row-order' then
     done := set_config('enable_indexonlyscan', 'on', true);
   end if;
 
   -- The description of the API at / needs no data set. It has no ETag, because PostgREST writes it from its schema cache,
   -- which may be outdated.
   if path <> '/' then
-    -- The same data set, API schemas and tier give the same response to the same request.
+    -- The same data set, API schemas, tier and rules of the gateway give the same response to the same request.
     select
-      '"' || md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier)) || '"' as etag,
+      '"' || md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier, headers ->> 'x-order-rules')) || '"' as etag,
       data_set.id as data_set_id,
       to_char(data_set.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at
     into answer from dissemination.data_set;

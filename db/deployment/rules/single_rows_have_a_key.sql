@@ -28,7 +28,7 @@ begin
     select
       relationships.object,
       format(
-        'A relationship to one row must compare all columns of a unique key of %s with columns of $1, and nothing else. Return a list (setof, without "rows 1"), or add the key to staging.unique_keys in db/data_set/staging.sql.',
+        'A relationship to one row must compare all columns of a unique key of %s with columns of $1, and nothing else. Return a list (setof, without "rows 1"), or add a migration that gives the table the key.',
         relationships.view
       )
     from relationships

@@ -1,8 +1,8 @@
 -- The gateway's own rules for requests, one file each. Kong runs this as a global plugin (gateway/kong.yml), and the
 -- embedded gateway runs the same files.
 
+local complete_order = require "kong.plugins.single-audit.complete_order"
 local csv_body = require "kong.plugins.single-audit.csv_body"
-local filtered_count = require "kong.plugins.single-audit.filtered_count"
 local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
@@ -17,6 +17,7 @@ local refuse_select = require "kong.plugins.single-audit.refuse_select"
 local refuse_size = require "kong.plugins.single-audit.refuse_size"
 local report_filter = require "kong.plugins.single-audit.report_filter"
 local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
+local table_keys = require "kong.plugins.single-audit.table_keys"
 local take_parameter = require "kong.plugins.single-audit.take_parameter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
@@ -130,6 +131,17 @@ local function refuse_parameters(request, config)
   return refuse_query(request.query, parameters, has_more, config) or refuse_select(parameters, config)
 end
 
+-- Completes the orders in the query. The completed query has the same bound as the client's.
+local function complete_query(request, config)
+  local query, row_order = complete_order(request, request.headers["accept-profile"], config.most_items)
+  request.row_order = row_order
+  if query ~= request.query then
+    request.query = query
+    kong.service.request.set_raw_query(query)
+    return refuse_size(request, config)
+  end
+end
+
 -- Refuses a request, or counts it. Requests that are refused do not count toward the rate limit.
 local function refuse_or_count(request, config)
   local refused = refuse_flood() or refuse_request.check(request)
@@ -142,7 +154,7 @@ local function refuse_or_count(request, config)
     return rate_limit.refuse(windows)
   end
   request.accept, refused = formats.choose(request.headers.accept, request.format)
-  refused = refused or refuse_parameters(request, config)
+  refused = refused or refuse_parameters(request, config) or complete_query(request, config)
   if refused then
     return refused
   end
@@ -162,7 +174,8 @@ local function set_upstream(request, config)
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(request, "accept", request.accept)
   set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
-  set_or_clear(request, "x-filtered-count", filtered_count(request.parameters, request.headers.prefer))
+  set_or_clear(request, "x-row-order", request.row_order)
+  set_or_clear(request, "x-order-rules", table_keys.rules)
   -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(request, "referer", nil)
 end

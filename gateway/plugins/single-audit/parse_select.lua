@@ -43,7 +43,7 @@ end
 --- @param select  the decoded value of the parameter
 --- @param most    how many items to read: refuse_query counts those that commas separate
 --- @return a list of { alias (or nil), name, is_bytea, is_table, depth (1 at the top), scope (the same for items that
----   belong to one embedded table) }; or nil if quotation marks enclose only part of a name
+---   belong to one embedded table), content (an embedded table's scope) }; or nil if quotation marks enclose only part of a name
 return function(select, most)
   local text = unquote(select)
   if not text then
@@ -56,7 +56,7 @@ return function(select, most)
     items[#items + 1] = item
     if mark == "(" then
       scope_count = scope_count + 1
-      scopes[#scopes + 1] = scope_count
+      scopes[#scopes + 1], item.content = scope_count, scope_count
     elseif mark == ")" and #scopes > 1 then
       scopes[#scopes] = nil
     end

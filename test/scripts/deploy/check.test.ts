@@ -23,6 +23,22 @@ it("db:check reports all problems at once", async () => {
   expect(output).not.toMatch(/db\/contracts|migrations stay/);
 });
 
+it("db:check refuses a released migration that was edited or renamed", async () => {
+  const [first = "", second = ""] = (await readFiles(copy.directory)).migrations.map(({ id }) => id);
+  await copy.edit(`migrations/${first}.sql`, (text) => `${text}-- More.\n`);
+  await copy.write(`migrations/${second}_renamed.sql`, await copy.read(`migrations/${second}.sql`));
+  await copy.remove(`migrations/${second}.sql`);
+  const { code, output } = await check();
+  expect([code, output]).toEqual([
+    1,
+    expect.stringMatching(
+      new RegExp(
+        `FAIL released[^\\n]*\\n.*${first}\\.sql is released, but was edited[^\\n]*\\n.*${second}\\.sql .* is missing`,
+      ),
+    ),
+  ]);
+});
+
 it("db:check shows changes to a contract, and writes them if asked", async () => {
   await copy.addColumn();
   const stale = await check();
@@ -73,10 +89,10 @@ it("a file whose name ends with .SQL is refused, because it would be ignored", a
 });
 
 it("a checkout with other line endings has the same hashes", async () => {
-  const { migrations, api, definitions } = await readFiles(copy.directory);
-  for (const file of ["migrations/20261121200500000_create_tiers.sql", "data_set/build.sql", viewFile])
+  const { migrations, api, sha256 } = await readFiles(copy.directory);
+  for (const file of ["migrations/20261128000005000_create_tiers.sql", "data_set/build.sql", viewFile])
     await copy.edit(file, (text) => text.replaceAll("\n", "\r\n"));
-  expect(await readFiles(copy.directory)).toMatchObject({ migrations, api, definitions });
+  expect(await readFiles(copy.directory)).toMatchObject({ migrations, api, sha256 });
 });
 
 it("db:check refuses a function that calls one not on the list, and says which file to change", async () => {

@@ -85,7 +85,7 @@ it("drift in the API is repaired by the next deployment", async () => {
     "drop view api_v1_1_0.resubmission cascade; comment on view api_v1_1_0.general is 'changed'; create or replace function request.find_retirement(profile text) returns jsonb language sql as 'select null::jsonb'",
   );
   await expectDeploy(["--plan"], 3, /\+ view api_v1_1_0\.resubmission/);
-  await expectDeploy([], 0, /The API schemas were changed by hand/);
+  await expectDeploy([], 0, /The API schemas or functions were changed by hand/);
   expect(await readAll(own.url)).toEqual(before);
 });
 

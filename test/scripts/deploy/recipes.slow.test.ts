@@ -1,9 +1,9 @@
 import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
-import { stringify } from "csv-stringify/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
+import { writeRow } from "../../../scripts/refresh/row-format.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { readBlocks } from "../../support/read-blocks.ts";
@@ -109,7 +109,10 @@ describe("docs/recipes.md", { timeout: 400_000 }, () => {
     const file = path.join(copy, ".stack/next/general.csv");
     const rows: Record<string, string>[] = parse(await readFile(file), { columns: true });
     for (const row of rows) delete row.auditee_county;
-    await writeFile(file, stringify(rows, { header: true }));
+    await writeFile(
+      file,
+      [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))].map(writeRow).join(""),
+    );
     await follow("Take a column back", 1);
     const { status, json } = await ask(county);
     expect([status, json]).toEqual([200, []]);

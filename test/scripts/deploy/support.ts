@@ -34,7 +34,7 @@ export function useCopy() {
   };
   beforeEach(async () => {
     directory = path.join(await makeDirectory(), "db");
-    for (const part of ["api", "contracts", "data_set", "migrations"])
+    for (const part of ["api", "contracts", "data_set", "functions", "migrations", "released.sha256"])
       await cp(path.join(repositoryDirectory, part), at(part), { recursive: true });
   });
   return {

@@ -69,7 +69,7 @@ it("rolls back without copying a table, remembers the rollback, and undoes it", 
   expect(await publish()).toEqual({ code: 0, output: skipped });
   const [, previous] = JSON.parse((await here.refresh("--status", "--json")).output);
   expect(previous).toMatchObject({ id: withdrawn, state: "previous", rolled_back_at: expect.any(String) });
-  expect((await here.refresh("--status")).output).toMatch(/│ live .*│ previous, rolled back /s);
+  expect((await here.refresh("--status")).output).toMatch(/^live .*^previous, rolled back /ms);
   await here.refresh("--rollback");
   expect(await liveId()).toBe(withdrawn);
   expect((await here.refresh("--status")).output).not.toContain("rolled back");

@@ -71,7 +71,8 @@ it("a text that a B-tree index could not take is reported", async () => {
      from pg_index
      join pg_class as index on index.oid = indexrelid and index.relnamespace = 'disclosed'::regnamespace
      join pg_am on pg_am.oid = index.relam and amname = 'btree'
-     join pg_class as indexed on indexed.oid = indrelid and indexed.relkind = 'r'
+     join pg_class as indexed on indexed.oid = indrelid
+     join data_set.tables on tables.name = indexed.relname and tables.is_source
      join pg_attribute on attrelid = indrelid and attnum = any (indkey) and atttypid = 'text'::regtype
      -- check.sql refuses report IDs of another form.
      where attname <> 'report_id'`,

@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { useCopies } from "../../support/scratch-database.ts";
-import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
+import { useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
 // Only publisher can read a data set that is not live, whether it was replaced or is not yet published.
@@ -127,7 +125,7 @@ it("readers get no right on the fingerprints", async () => {
 it("changing the rights takes no lock that a reader would wait for", async () => {
   await here.load();
   await select(
-    "begin; grant select on disclosed_previous.general to api_public; select publication.set_data_set_rights()",
+    "begin; grant select on disclosed_previous.general to api_public; select data_set.open_live_schemas()",
   );
   const modes = await list(
     `select distinct mode from pg_locks where pid = pg_backend_pid() and locktype = 'relation'
@@ -137,53 +135,16 @@ it("changing the rights takes no lock that a reader would wait for", async () =>
   expect(modes).toEqual(["AccessShareLock"]);
 });
 
-// What db/data_set did before publication.set_data_set_rights() existed.
-const older: Edits = {
-  "build.sql": (sql) =>
-    sql.replace(
-      "drop schema staging cascade;",
-      `grant usage on schema disclosed_next, suppressed_next to api_public, api_tribal;
-       grant select on all tables in schema disclosed_next, suppressed_next to api_public, api_tribal;
-       $&`,
-    ),
-  "totals.sql": (sql) =>
-    `${sql}grant select on disclosed_next.totals_by_state, disclosed_next.totals_by_agency to api_public, api_tribal;\n`,
-  "publish.sql": (sql) => sql.replace("select publication.set_data_set_rights();", ""),
-};
-
-describe("older definitions, after a deployment was rolled back", () => {
-  it("publish and roll back: the newest leak check sets the rights", async () => {
-    await withDefinitions(older, async () => {
-      await publishThenSuppress();
-      expect(await listRights(retired)).toEqual([]);
-      expect(await readAs("api_public", "select report_id from dissemination.findings")).toEqual([id(2)]);
-      await select("truncate publication.suppressed_reports");
-      await here.rollBack();
-      expect(await listRights(retired)).toEqual([]);
-      expect(await readAs("api_public", "select report_id from dissemination.findings")).toHaveLength(2);
-    });
-  });
-
-  it("left rights on the previous data set, which a migration revokes", async () => {
-    await publishThenSuppress();
-    await select(
-      `drop function publication.set_data_set_rights();
-       -- Another role deploys than the first time, so functions are not revoked from PUBLIC by default.
-       alter default privileges grant execute on functions to public;
-       grant usage on schema disclosed_previous, suppressed_previous to api_public, api_tribal;
-       grant select on all tables in schema disclosed_previous, suppressed_previous to api_public, api_tribal`,
-    );
-    const migration = "migrations/20261121203000000_create_data_set_rights.sql";
-    await select(await readFile(path.join(repositoryDirectory, migration), "utf8"));
-    expect(await listRights(retired)).toEqual([]);
-    await select("update deployment.api_schemas set sha256 = ''");
-    await deployDatabase(here.database.url, {}, { acceptsDrift: () => true });
-    const open = `select concat(pg_proc.oid::regprocedure) from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
-      where pronamespace::regnamespace::text in ('publication', 'request') and grantee = 0`;
-    expect(await list(open)).toEqual([]);
-    await select("alter default privileges revoke execute on functions from public");
-    expect(await readAs("api_public", "select report_id from dissemination.findings")).toEqual([id(2)]);
-  });
+it("lets nobody run a function that its file does not grant, even if another role deploys than the first time", async () => {
+  // Default privileges belong to the role that deployed first.
+  await select(
+    "drop function data_set.open_live_schemas(); alter default privileges grant execute on functions to public",
+  );
+  await deployDatabase(here.database.url);
+  const open = `select concat(pg_proc.oid::regprocedure) from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+    where pronamespace::regnamespace::text in ('publication', 'data_set', 'request') and grantee = 0`;
+  expect(await list(open)).toEqual([]);
+  await select("alter default privileges revoke execute on functions from public");
 });
 
 it("a policy made by hand on the live data set is a leak, and a refresh replaces the data set", async () => {

@@ -5,7 +5,7 @@ import { withPublisher } from "../../../../scripts/refresh/connect-publisher.ts"
 import { explainFailure } from "../../../../scripts/refresh/explain-failure.ts";
 import { type RefreshOptions, refreshDataSet } from "../../../../scripts/refresh/refresh-data-set.ts";
 import type { SessionLimits } from "../../../../scripts/refresh/watch-session.ts";
-import type { StorageLimits } from "../../../../shared/objects.ts";
+import type { StorageLimits } from "../../../../shared/objects/objects.ts";
 import { type Relay, startRelay } from "../../../support/relay.ts";
 import { type S3Server, startS3Server } from "../../../support/s3-server.ts";
 import { useRefresh } from "./refresh.ts";

@@ -1,16 +1,21 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { repositoryDirectory } from "../../../../scripts/deploy/deploy-database.ts";
 
 export type Row = Record<string, string>;
 
-const staging = readFileSync(path.join(repositoryDirectory, "data_set/staging.sql"), "utf8");
+const migrations = path.join(repositoryDirectory, "migrations");
+const tables = readdirSync(migrations)
+  .map((name) => readFileSync(path.join(migrations, name), "utf8"))
+  .join("\n");
 
 /** The columns of a table's source files. */
 export function listColumns(table: string): string[] {
-  const [, body = ""] = staging.split(`create unlogged table staging.${table} (`);
-  return [...(body.split(");")[0] ?? "").matchAll(/^ +(\w+) \w+/gm)].map(([, name = ""]) => name);
+  const [, body = ""] = tables.split(`create table disclosed.${table} (`);
+  return [...(body.split(");")[0] ?? "").matchAll(/^ +(?!row_number)(\w+) \w+/gm)].map(
+    ([, name = ""]) => name,
+  );
 }
 
 /** Writes a CSV file and returns its text. Values are not quoted; a value that a row lacks is empty, which means null. */

@@ -1,0 +1,39 @@
+-- If the replicas that a commit waits for are gone, the commit waits until one returns. No timeout ends this wait, and a
+-- cancellation keeps the row.
+create or replace function access.are_writes_confirmed()
+returns boolean
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  standbys constant text := current_setting('synchronous_standby_names');
+  -- `ANY 2 (…)`, `FIRST 2 (…)` and `2 (…)` require two replicas, and a list without a number requires one.
+  required constant integer := coalesce(substring(standbys from '(\d+)\s*\(')::integer, 1);
+  deadline constant timestamptz := clock_timestamp() + interval '2 seconds';
+  written pg_lsn;
+  attached integer;
+  confirmed integer;
+begin
+  if standbys = '' or current_setting('synchronous_commit') in ('off', 'local') then
+    return true;
+  end if;
+  -- A WAL record that belongs to no transaction, flushed at once. Replicas confirm it within milliseconds.
+  written := pg_logical_emit_message(false, 'access.are_writes_confirmed', '', true);
+  loop
+    -- If the owner of this function may not read the state of replication, the state is null, and every replica counts.
+    select
+      count(*) filter (where senders.state is null or senders.sync_state in ('sync', 'quorum')),
+      count(*) filter (where senders.state is null or senders.sync_state in ('sync', 'quorum') and senders.flush_lsn >= written)
+    into attached, confirmed
+    from pg_stat_get_wal_senders() as senders;
+    if confirmed >= required then
+      return true;
+    end if;
+    if attached < required or clock_timestamp() > deadline then
+      return false;
+    end if;
+    perform pg_sleep(0.005);
+  end loop;
+end
+$$;
+comment on function access.are_writes_confirmed is
+  'Whether as many replicas as a commit waits for have confirmed a write just now. Gives up after 2 seconds. True if commits wait for no replica.';

@@ -1,0 +1,15 @@
+create or replace function access.check_email_address(address text)
+returns void
+language plpgsql immutable security invoker set search_path = ''
+as $$
+begin
+  if address is null then
+    raise check_violation;
+  end if;
+  perform address::access.email_address;
+exception
+  when check_violation then
+    raise exception '"%" is not an email address (example: name@example.gov).', coalesce(address, '');
+end
+$$;
+comment on function access.check_email_address is 'Raises a readable error if the text is not an email address.';

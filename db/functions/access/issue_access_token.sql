@@ -1,0 +1,23 @@
+create or replace function access.issue_access_token(
+  token_report_id text,
+  out access_uuid uuid,
+  out expires_at timestamptz
+)
+language sql volatile security definer set search_path = ''
+as $$
+  with token as (
+    select gen_random_uuid() as access_uuid, now() + settings.token_lifetime as expires_at from access.settings
+  ), stored as (
+    insert into access.access_tokens (token_sha256, api_key_id, report_id, expires_at)
+    select
+      sha256(uuid_send(token.access_uuid)),
+      current_setting('request.api_key_id')::uuid,
+      token_report_id,
+      token.expires_at
+    from token
+  )
+  select token.access_uuid, token.expires_at from token
+$$;
+comment on function access.issue_access_token is
+  'Creates a token that can be redeemed once, within access.settings.token_lifetime, for a report''s PDF. Callers must first check that the report exists and that the request''s key may see it.';
+grant execute on function access.issue_access_token to api_tribal;

@@ -1,0 +1,15 @@
+create or replace function access.revoke_agreement(agreement_id uuid)
+returns void
+language plpgsql volatile security definer set search_path = ''
+as $$
+begin
+  update access.tribal_access_agreements
+  set revoked_at = now()
+  where id = agreement_id;
+  if not found then
+    raise exception 'There is no agreement %.', agreement_id;
+  end if;
+end
+$$;
+comment on function access.revoke_agreement is 'Revokes an approved agreement. Every later request with its keys is refused.';
+grant execute on function access.revoke_agreement to key_operator;

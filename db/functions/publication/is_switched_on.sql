@@ -1,0 +1,10 @@
+-- The report service calls this before it gives out files or totals.
+create or replace function publication.is_switched_on()
+returns boolean
+language sql stable security definer set search_path = ''
+as $$
+  select settings.is_switched_on from publication.settings
+$$;
+comment on function publication.is_switched_on is
+  'Whether the service is switched on. If not, requests get 503 and tokens cannot be redeemed.';
+grant execute on function publication.is_switched_on to report_service, site;

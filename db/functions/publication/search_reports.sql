@@ -1,0 +1,33 @@
+-- The pages' search. It reads only the public tables, so a suppressed submission is like one that does not exist: it is neither
+-- found nor counted, and takes no time.
+create or replace function publication.search_reports(readings jsonb, skipped integer default 0)
+returns jsonb
+language plpgsql stable security definer set search_path = ''
+as $$
+declare
+  criteria jsonb;
+  matches text[];
+  found_rows jsonb;
+  totals jsonb := '[]';
+  chosen integer;
+begin
+  for criteria in select reading from jsonb_array_elements(readings) as reading limit 10 loop
+    matches := '{}';
+    if chosen is null or not criteria ? 'name_beginnings' then
+      execute format(
+        'select array(select general.report_id from disclosed.general where %s limit 1001)',
+        publication.write_search_conditions(criteria)
+      ) into matches using criteria;
+    end if;
+    totals := totals || to_jsonb(cardinality(matches));
+    if chosen is null and cardinality(matches) > 0 then
+      chosen := jsonb_array_length(totals) - 1;
+      found_rows := publication.list_matches(criteria, matches, least(greatest(skipped, 0), 900));
+    end if;
+  end loop;
+  return jsonb_build_object('totals', totals, 'chosen', chosen, 'rows', coalesce(found_rows, '[]'));
+end
+$$;
+comment on function publication.search_reports is
+  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 10 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
+grant execute on function publication.search_reports to report_service, site;

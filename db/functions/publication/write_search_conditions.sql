@@ -1,0 +1,43 @@
+-- The conditions of a search, as SQL. They refer to the criteria as $1, so no part of a search becomes SQL. A statement for
+-- all criteria ("$1 ->> 'state' is null or …") could not use the indexes. The IDs come from a subquery, because PostgreSQL would
+-- read all reports for "or".
+create or replace function publication.write_search_conditions(criteria jsonb)
+returns text
+language sql immutable security invoker set search_path = ''
+as $$
+  select coalesce(string_agg(listed.condition, ' and '), 'false')
+  from (
+    values
+      ('report_ids', 'general.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
+      (
+        'uei',
+        'general.report_id = any (array('
+        'select named.report_id from disclosed.general as named where named.auditee_uei = $1 ->> ''uei'' union all '
+        'select named.report_id from disclosed.additional_ueis as named where named.additional_uei = $1 ->> ''uei''))'
+      ),
+      (
+        'ein',
+        'general.report_id = any (array('
+        'select named.report_id from disclosed.general as named where named.auditee_ein = $1 ->> ''ein'' union all '
+        'select named.report_id from disclosed.additional_eins as named where named.additional_ein = $1 ->> ''ein''))'
+      ),
+      ('auditor_ein', 'general.auditor_ein = $1 ->> ''auditor_ein'''),
+      ('state', 'general.auditee_state = $1 ->> ''state'''),
+      ('year', 'general.audit_year = $1 ->> ''year'''),
+      ('name', 'extensions.name_words(general.auditee_name) @@ extensions.name_query($1 ->> ''name'')'),
+      (
+        'name_beginnings',
+        'extensions.name_words(general.auditee_name) @@ extensions.name_beginnings_query($1 ->> ''name_beginnings'')'
+      ),
+      ('auditor', 'extensions.name_words(general.auditor_firm_name) @@ extensions.name_query($1 ->> ''auditor'')'),
+      (
+        'agency',
+        'exists (select from disclosed.federal_awards as awards where awards.report_id = general.report_id'
+        ' and awards.federal_agency_prefix = $1 ->> ''agency'''
+        || case when criteria ? 'program' then ' and awards.federal_award_extension = $1 ->> ''program''' else '' end || ')'
+      )
+  ) as listed (criterion, condition)
+  where criteria ? listed.criterion
+$$;
+comment on function publication.write_search_conditions is
+  'Returns the conditions of a search as SQL that refers to the criteria as $1. Without known criteria, nothing matches.';

@@ -1,0 +1,96 @@
+-- The history of data sets and which one is live, the switch that stops the service, the memory of suppressed reports, and what
+-- each publication changed.
+-- Lock level: new tables only.
+
+create schema publication;
+comment on schema publication is 'What is published: the data sets and the deployed API schemas.';
+-- PostgREST reads publication.served_schemas as authenticator (request.pre_config).
+grant usage on schema publication to authenticator, report_service, site, publisher, deployment_planner;
+
+create table publication.data_sets (
+  id uuid primary key default extensions.uuid_v7(),
+  source text not null,
+  row_counts jsonb not null,
+  published_at timestamptz not null default now(),
+  published_by text not null default session_user,
+  checksum text,
+  state text not null default 'dropped',
+  rejected_rows bigint not null default 0,
+  started_at timestamptz,
+  durations jsonb not null default '{}',
+  rolled_back_at timestamptz,
+  kept_suppressed text[],
+  constraint data_sets_state_is_known check (state in ('live', 'previous', 'dropped'))
+);
+
+-- Two data sets are never live at once.
+create unique index data_sets_one_is_live on publication.data_sets (state) where state = 'live';
+
+comment on table publication.data_sets is 'Every data set that was published. IDs sort by time.';
+comment on column publication.data_sets.source is 'Where the source files were read from.';
+comment on column publication.data_sets.row_counts is 'Rows by table, as {"<table>": {"disclosed": n, "suppressed": n}}.';
+comment on column publication.data_sets.checksum is 'Hash of the source files and of the SQL that builds tables from them.';
+comment on column publication.data_sets.state is
+  'live: it is served. previous: a rollback makes it live again. dropped: its tables are gone.';
+comment on column publication.data_sets.rejected_rows is 'How many invalid rows of the source files were left out.';
+comment on column publication.data_sets.started_at is 'When loading started.';
+comment on column publication.data_sets.durations is 'Seconds per step, as {"<step>": n}.';
+comment on column publication.data_sets.rolled_back_at is
+  'When a rollback replaced it. Refreshes then skip its source files, unless forced (--force).';
+comment on column publication.data_sets.kept_suppressed is
+  'Reports that are public in the data set''s source files but stayed suppressed, because they were suppressed in an earlier data set.';
+
+grant select, insert, update on publication.data_sets to publisher;
+-- A plan needs to know the state of data sets, but not how many rows are suppressed.
+grant select (state) on publication.data_sets to deployment_planner;
+
+create table publication.settings (
+  is_switched_on boolean not null default true,
+  changed_at timestamptz,
+  changed_by text,
+  only_row boolean primary key default true,
+  constraint settings_has_one_row check (only_row)
+);
+
+comment on table publication.settings is 'Settings of the whole service, in one row.';
+comment on column publication.settings.is_switched_on is 'Whether the service is switched on. If not, requests get 503.';
+comment on column publication.settings.changed_at is 'When someone last switched the service on or off; null if nobody has.';
+insert into publication.settings default values;
+
+grant select, update on publication.settings to publisher;
+
+-- Reports that were ever suppressed, so that no older file and no rollback makes them public again.
+create table publication.suppressed_reports (
+  report_id text primary key,
+  suppressed_since timestamptz not null default now()
+);
+
+comment on table publication.suppressed_reports is
+  'Reports that were suppressed in a published data set. They stay suppressed, whatever later files say, until someone releases them (publication.release_report).';
+comment on column publication.suppressed_reports.suppressed_since is 'Time at which the report was first suppressed in a published data set.';
+
+-- Publications insert report IDs, and the database sets the date. publisher may not update or delete rows: only
+-- publication.release_report() removes them, and it records who did so.
+grant select, insert (report_id) on publication.suppressed_reports to publisher;
+
+-- Which reports changed with each publication or rollback, so that clients can update their copies of the data.
+create table publication.changes (
+  number bigint primary key generated always as identity,
+  from_data_set uuid not null,
+  to_data_set uuid not null,
+  published_at timestamptz not null default now(),
+  added text[] not null,
+  changed text[] not null,
+  removed text[] not null
+);
+
+comment on table publication.changes is
+  'The last 100 publications and rollbacks, and the reports whose public rows were added, changed or removed by each.';
+comment on column publication.changes.number is 'Numbers publications and rollbacks chronologically.';
+comment on column publication.changes.added is 'Reports with a new public row in the table general, ordered by ID.';
+comment on column publication.changes.changed is
+  'Reports whose public rows changed in any table, unless "added" or "removed" lists the report. These include superseded reports, whose only public rows are in the table resubmission.';
+comment on column publication.changes.removed is
+  'Reports that lost their public row in the table general: they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
+
+grant select, insert, delete on publication.changes to publisher;

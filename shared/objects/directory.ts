@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import {
+  access,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
+import path from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Objects, Range, StorageLimits, StoredFile } from "./objects.ts";
+import { describeReason, readWithRetries } from "./read-with-retries.ts";
+
+type Options = { limits: StorageLimits; signal?: AbortSignal | undefined };
+
+export function openDirectory(location: string, options: Options): Objects {
+  const root = path.resolve(location);
+  const at = (key: string) => path.join(root, key);
+  const makeFolder = (key: string) => mkdir(path.dirname(at(key)), { recursive: true });
+  return {
+    check: () => access(root),
+    has: async (key) => {
+      const found = await stat(at(key)).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+        await stat(root);
+      });
+      return found?.isFile() === true;
+    },
+    listFiles: async () => {
+      const names = await readdir(root).catch(refuse("read", root));
+      const wanted = names.sort().filter((name) => /\.csv(\.gz)?$/.test(name));
+      return await Promise.all(wanted.map((name) => describeFile(at(name), options)));
+    },
+    listFolders: async () => {
+      const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+      const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
+      return folders.map(({ name }) => name);
+    },
+    removeFolder: (name) => rm(at(name), { recursive: true, force: true }),
+    open: (key, range) => openFile(at(key), options, range),
+    readText: (key) =>
+      readFile(at(key), "utf8").catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return undefined;
+        return refuse("read", at(key))(error);
+      }),
+    makeWorkDirectory: async () => {
+      await mkdir(root, { recursive: true }).catch(refuse("written", root));
+      // The manifest is replaced last, when the data set is already live.
+      const manifest = await stat(at("manifest.json")).catch(() => undefined);
+      if (manifest?.isFile() === false) throw new Error(`${at("manifest.json")} is not a file. Remove it.`);
+      // Files that a killed run left behind.
+      for (const name of await readdir(root))
+        if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });
+      return await mkdtemp(at(".part-")).catch(refuse("written", root));
+    },
+    putFile: async (key, file) => {
+      const move = async () => {
+        await makeFolder(key);
+        await rename(file, at(key));
+      };
+      await move().catch(refuse("written", at(key)));
+    },
+    put: async (key, content) => {
+      const write = async () => {
+        await makeFolder(key);
+        await writeFile(at(`${key}.part`), content);
+        await rename(at(`${key}.part`), at(key));
+      };
+      await write().catch(refuse("written", at(key)));
+    },
+    close: () => {},
+  };
+}
+
+const refuse = (verb: "read" | "written", file: string) => (cause: unknown) => {
+  throw new Error(`${file} cannot be ${verb}: ${describeReason(cause)}.`, { cause });
+};
+
+const openFile = (file: string, options: Options, { start, end }: Partial<Range> = {}): Promise<Readable> =>
+  readWithRetries({
+    ...options,
+    path: file,
+    start,
+    openAt: async (first) => {
+      const handle = await open(file).catch(refuse("read", file));
+      return handle.createReadStream({
+        start: first,
+        ...(end !== undefined && { end }),
+        highWaterMark: 1 << 18,
+      });
+    },
+  });
+
+async function describeFile(file: string, options: Options): Promise<StoredFile> {
+  const found = await stat(file);
+  if (!found.isFile()) throw new Error(`${file} is not a file. Rename or remove it.`);
+  return {
+    path: file,
+    size: found.size,
+    open: () => openFile(file, options),
+    identify: () => hashFile(file),
+    checkUnchanged: async () => {
+      const { size, mtimeMs } = await stat(file);
+      if (size === found.size && mtimeMs === found.mtimeMs) return;
+      throw new Error(
+        `${file} changed while it was read: it had ${found.size} bytes and has ${size} now. Nothing was published. Wait until the file is complete, then run the refresh again.`,
+      );
+    },
+  };
+}
+
+/** The SHA-256 of a file's bytes, in hexadecimal. */
+export async function hashFile(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 18 }), hash);
+  return hash.digest("hex");
+}
