@@ -142,7 +142,8 @@ function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): voi
   });
 }
 
-const isReportId = (text: string) => /^\d{4}-\d{2}-(GSAFAC|CENSUS)-\d{10}$/.test(text);
+/** The database knows which report IDs exist. */
+const reportParameter = ":reportId(^[\\w-]+$)";
 
 /** Serves public reports, and redirects the federal service's paths to them. */
 function addReports(
@@ -150,19 +151,17 @@ function addReports(
   readReport: ReadReport,
 ): void {
   const path = (request: FastifyRequest) => (request.params as { reportId: string }).reportId;
-  addRoute("/record/:reportId", async (request, reply) => {
+  addRoute(`/record/${reportParameter}`, async (request, reply) => {
     const reportId = path(request);
-    if (!isReportId(reportId)) return reply.callNotFound();
     await whileOn();
     const [context, report] = [await describeContext(request), await readReport(request.ip, reportId)];
     const body = report ? writeReport(context, reportId, report) : writeUnknownReport(context, reportId);
     reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
     return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
   });
-  addRoute("/dissemination/summary/:reportId", (request, reply) => {
-    const reportId = path(request);
-    return isReportId(reportId) ? reply.redirect(`/record/${reportId}`, 302) : reply.callNotFound();
-  });
+  addRoute(`/dissemination/summary/${reportParameter}`, (request, reply) =>
+    reply.redirect(`/record/${path(request)}`, 302),
+  );
 }
 
 function addOpenApi({ addRoute, readFacts, config }: Site): void {

@@ -155,7 +155,7 @@ walk_table <- function(table, path) {
       # The first line of each page has the column names.
       if (!is_first) bytes <- bytes[-seq_len(match(charToRaw("\n"), bytes))]
       is_first <<- FALSE
-      writeBin(c(bytes, charToRaw("\n")), out)
+      writeBin(bytes, out)
     })
     # The API's CSV has no column names if there are no rows; the bulk file has them.
     if (is_first) writeLines(read_lines(fetch_file(paste0(table, ".csv.gz")), 1), out)

@@ -154,7 +154,7 @@ def walk_table(table: str, file: str) -> None:
         for page in read_pages(table, {}, "text/csv"):
             # The first line of each page has the column names.
             names, rows = page.body.split(b"\n", 1)
-            out.write((b"" if out.tell() else names + b"\n") + rows + b"\n")
+            out.write((b"" if out.tell() else names + b"\n") + rows)
         if out.tell() == 0:
             # The API's CSV has no column names if there are no rows; the bulk file has them.
             bulk_file = send(Request(f"{APP_URL}/public-data/{table}.csv.gz")).body

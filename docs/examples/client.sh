@@ -86,7 +86,6 @@ read_pages() {
     else
       tail -n +2 "$work/body" >>"$file"
     fi
-    echo >>"$file"
     offset=$((${range#*-} + 1))
     match=(--header "if-match: $(read_header etag)")
   done

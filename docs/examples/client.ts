@@ -72,7 +72,7 @@ async function writeCsv(table: string, out: FileHandle): Promise<void> {
       return;
     }
     // The first line of each page has the column names.
-    await out.writeFile(`${offset === 0 ? text : text.slice(text.indexOf("\n") + 1)}\n`);
+    await out.writeFile(offset === 0 ? text : text.slice(text.indexOf("\n") + 1));
     offset = Number(last) + 1;
   }
 }

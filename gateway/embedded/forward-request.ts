@@ -3,16 +3,11 @@ import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
 import type { Headers } from "./headers.ts";
+import { longestUpstreamHeaders, repeatTimeout, upstreamIdleTimeout } from "./kong-env.ts";
 import type { Reply } from "./plugin.ts";
 import type { GatewayConfig } from "./read-config.ts";
 import { removeHopByHop } from "./upstream-request.ts";
 
-/** Shorter than the upstreams' keep-alive timeouts, so that a request rarely reuses a connection that is closing. */
-const IDLE_CONNECTION_MS = 10_000;
-/** PostgREST repeats the URL in Content-Location. */
-const MAX_HEADER_BYTES = 131_072;
-/** Like PROXY_NEXT_UPSTREAM_TIMEOUT in gateway/kong.env. */
-const REPEAT_MS = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
 /** The request has not been sent. */
 const NOT_CONNECTED = new Set(
@@ -35,8 +30,8 @@ export function createConnectionPool({ connect_timeout, read_timeout }: GatewayC
     connect: { timeout: connect_timeout },
     headersTimeout: read_timeout,
     bodyTimeout: read_timeout,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: upstreamIdleTimeout,
+    maxHeaderSize: longestUpstreamHeaders,
   });
 }
 
@@ -54,7 +49,7 @@ export async function forwardRequest(
   const signal = new EventEmitter();
   // Also after a complete response, because the gateway may not have read the upstream's, for example after an error.
   client.once("close", () => signal.emit("abort"));
-  const repeatUntil = performance.now() + REPEAT_MS;
+  const repeatUntil = performance.now() + repeatTimeout;
   for (let left = retries; ; left--) {
     try {
       return readResponse(await connections.request({ ...request, signal }));

@@ -2,13 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { findClientAddress, type TrustCheck } from "./client-address.ts";
 import { readHeaders } from "./headers.ts";
+import { longestBody, longestLine } from "./kong-env.ts";
 import { normalizePath } from "./normalize-path.ts";
 import type { Exchange } from "./plugin.ts";
 
-/** nginx's `large_client_header_buffers`: the longest request line and the longest header line, in bytes. */
-const MAX_LINE = 32_768;
-/** `client_max_body_size` of gateway/kong.env, in bytes. */
-const MAX_BODY = 16_384;
 /** Headers that nginx refuses if they are sent twice. */
 const UNIQUE_HEADERS = [
   ...["host", "authorization", "content-length", "content-range", "expect", "transfer-encoding"],
@@ -40,13 +37,13 @@ export function findRefusal(
   { url = "", headers: { "content-length": length = "0" } }: IncomingMessage,
 ): number | undefined {
   const isTooLong = ([name, values]: [string, string[]]) =>
-    values.some((value) => name.length + value.length + ": \r\n".length > MAX_LINE);
-  if (method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_LINE) return 414;
+    values.some((value) => name.length + value.length + ": \r\n".length > longestLine);
+  if (method.length + url.length + " HTTP/1.1\r\n".length + 1 > longestLine) return 414;
   if ([...headers].some(isTooLong)) return 400;
   if (UNIQUE_HEADERS.some((name) => (headers.get(name)?.length ?? 0) > 1)) return 400;
   if (path === "") return 400;
   if (method === "TRACE") return 405;
-  return Number(length) > MAX_BODY ? 413 : undefined;
+  return Number(length) > longestBody ? 413 : undefined;
 }
 
 /** Reads the whole body. Returns undefined if it is too long, and discards the rest. */
@@ -57,7 +54,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
-    if (size > MAX_BODY) return void request.resume();
+    if (size > longestBody) return void request.resume();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

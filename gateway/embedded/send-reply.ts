@@ -4,11 +4,9 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import Negotiator from "negotiator";
 import { flattenHeaders, getHeader, type Headers, readHeaders, setHeaders } from "./headers.ts";
+import { compressedTypes } from "./kong-env.ts";
 import type { BodyFilter, Reply } from "./plugin.ts";
 
-/** The types that gateway/kong.env lists. Like nginx, ignores a charset, but no other parameter. */
-const GZIP_TYPES =
-  /^(application\/(json|vnd\.pgrst\.object\+json|openapi\+json)|text\/csv)(; *charset=.*)?$/i;
 /** What nginx compresses. */
 const GZIP_STATUSES = new Set([200, 403, 404]);
 const GZIP_MIN_BYTES = 20;
@@ -54,8 +52,10 @@ async function* filterChunks(body: AsyncIterable<Buffer>, filter: BodyFilter): A
 }
 
 function mayCompress(status: number, headers: Headers): boolean {
+  // Like nginx, ignores a charset, but no other parameter.
+  const type = (getHeader(headers, "content-type") ?? "").replace(/; *charset=.*$/i, "");
   return (
-    GZIP_TYPES.test(getHeader(headers, "content-type") ?? "") &&
+    compressedTypes.includes(type.toLowerCase()) &&
     GZIP_STATUSES.has(status) &&
     !headers.has("content-encoding") &&
     Number(getHeader(headers, "content-length") ?? GZIP_MIN_BYTES) >= GZIP_MIN_BYTES

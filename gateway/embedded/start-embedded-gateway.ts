@@ -6,22 +6,21 @@ import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { handleRequest } from "./handle-request.ts";
+import { headersTimeout, keepAliveTimeout, longestHeaders, mostConnections } from "./kong-env.ts";
 import { createObserver } from "./observe-requests.ts";
 import { readConfig } from "./read-config.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
-/** The limits and timeouts of gateway/kong.env. */
 const SERVER_OPTIONS = {
-  maxHeaderSize: 131_072,
-  headersTimeout: 5_000,
+  maxHeaderSize: longestHeaders,
+  headersTimeout,
   requestTimeout: 20_000,
-  keepAliveTimeout: 75_000,
+  keepAliveTimeout,
   connectionsCheckingInterval: 1000,
 };
 /** How long a connection may be idle: longer than read_timeout, because a client sends nothing while it waits. */
 const SILENCE_MS = 75_000;
-const MAX_CONNECTIONS = 8192;
 
 export interface EmbeddedGatewayOptions {
   host: string;
@@ -67,7 +66,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   // Without a listener, Node answers 417 to any Expect other than 100-continue. nginx ignores it.
   proxy.on("checkExpectation", serve);
   proxy.setTimeout(SILENCE_MS);
-  proxy.maxConnections = MAX_CONNECTIONS;
+  proxy.maxConnections = mostConnections;
   proxy.listen({ host, port });
   await once(proxy, "listening");
   const close = async () => {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import {
   type FastifyBaseLogger,
@@ -31,7 +30,7 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
     loggerInstance: logger.child({}, { serializers }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     requestIdHeader: false,
-    genReqId: chooseRequestId,
+    genReqId: () => randomUUID(),
     exposeHeadRoutes: false,
     requestTimeout: 10_000,
     // Closes idle connections, such as those of clients that have stopped reading a download.
@@ -48,16 +47,6 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
     request.log.info({ method, route, status: reply.statusCode, milliseconds }, "answered");
   });
   return app;
-}
-
-/**
- * Keeps the request's own X-Request-Id, unless it is malformed, repeats a part of the URL or could contain a key.
- * db/api/request/decide.sql has the same rule.
- */
-function chooseRequestId({ headers, url = "" }: IncomingMessage): string {
-  const sent = headers["x-request-id"];
-  const isSane = typeof sent === "string" && /^(?!.*[A-Za-z0-9]{40})[\w.:-]{1,63}$/.test(sent);
-  return isSane && !url.toLowerCase().includes(sent.toLowerCase()) ? sent : randomUUID();
 }
 
 function refuseUnreadableRequest(_error: Error, socket: Socket): void {

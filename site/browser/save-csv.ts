@@ -16,7 +16,7 @@ export async function saveCsv(
     const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
     // Each page starts with a header line. Column names contain no line break.
     const start = end <= largestLimit ? 0 : page.indexOf("\n") + 1;
-    pages.push(`${page.slice(start).replace(/\n$/, "")}\n`);
+    pages.push(page.slice(start));
   });
   if (isWhole) saveFile(`${describeFile(query)}.csv`, pages);
 }

@@ -18,7 +18,7 @@ const searchFunctions = names(
   name_words words auditor_words`.split(/\s+/),
 );
 const nameFunctions = names("extensions", ["name_words", "shorten_name", "split_name"]);
-const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${searchFunctions} ${nameFunctions} ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
+const servedFunctions = `request.refuse request.refuse_for request.matches_etag request.limit_embedded_bytes ${searchFunctions} ${nameFunctions} ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
 const decisions = "request.authorize request.decide request.find_retirement request.may_call";
 
 /**
@@ -35,7 +35,7 @@ export const rights = {
   gateway: {
     uses: "request",
     reads: "request.keys",
-    runs: `${decisions} request.refuse request.matches_etag`,
+    runs: `${decisions} request.refuse request.refuse_for request.matches_etag`,
   },
   api_public: { uses: servedSchemas, reads: `${views} ${stored}`, runs: servedFunctions },
   api_tribal: {

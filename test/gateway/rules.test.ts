@@ -55,7 +55,7 @@ test.each([200, 206])(
       response.end();
     };
     const { body, headers } = await ask("/general", { accept: "text/csv" });
-    expect([body, headers["content-length"]]).toEqual(["a\\b\\\\c\\d", undefined]);
+    expect([body, headers["content-length"]]).toEqual(["a\\b\\\\c\\d\n", undefined]);
   },
 );
 

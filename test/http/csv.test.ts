@@ -32,6 +32,25 @@ function readCsv({ headers, bytes }: Answer): string[] {
   return parse(csv).map((fields) => fields[0] ?? "");
 }
 
+it("pages can be appended, and HEAD has the same ETag", async () => {
+  const select = (options: string) => `/general?select=report_id,auditor_zip&${options}`;
+  const read = (page: string, method = "GET") =>
+    request(page, { method, key: "individual", headers: { accept: "text/csv" } });
+  const [both, first, second] = [
+    await read(select("limit=2")),
+    await read(select("limit=1")),
+    await read(select("limit=1&offset=1")),
+  ];
+  expect(both.text).toBe(first.text + second.text.slice(second.text.indexOf("\n") + 1));
+  expect(both.text).toMatch(/[^\n]\n$/);
+  const head = await read(select("limit=2"), "HEAD");
+  expect([head.status, head.headers.etag, head.headers["content-length"]]).toEqual([
+    200,
+    both.headers.etag,
+    undefined,
+  ]);
+});
+
 const piece = fc.constantFrom(
   "\\",
   "\\\\",

@@ -135,8 +135,7 @@ it.each([
   "a/b",
   "",
 ])("an address with the malformed report ID %j gets 404", async (id) => {
-  for (const path of ["dissemination/summary", "record"])
-    expect((await get(`/${path}/${id}`)).status).toBe(404);
+  expect((await get(`/record/${id}`)).status).toBe(404);
 });
 
 it("security.txt names the contact, and expires within a year", async () => {

@@ -16,8 +16,6 @@ declare
   path constant text := current_setting('request.path');
   is_read constant boolean := current_setting('request.method') in ('GET', 'HEAD');
   profile constant text := headers ->> case when is_read then 'accept-profile' else 'content-profile' end;
-  request_id constant text := headers ->> 'x-request-id';
-  sent_hash constant text := headers ->> 'x-api-key-sha256';
   key record;
   counted text;
   place integer := 1;
@@ -26,54 +24,32 @@ declare
   answer_headers text;
   done text;
 begin
-  -- PostgreSQL's log lines and pg_stat_activity show the request's ID. Clients may send their own, so an
-  -- ID must fit into the 63 bytes of application_name and must not have the 40 letters and digits in a row that each key has
-  -- (access.issue_key).
-  if
-    length(request_id) between 1 and 63
-    and request_id !~ '[^a-zA-Z0-9_.:-]'
-    and (length(request_id) < 40 or request_id !~ '[a-zA-Z0-9]{40}')
-  then
-    done := set_config('application_name', request_id, true) || set_config('request.id', request_id, true);
-  end if;
+  -- Step 1: PostgreSQL's log lines and pg_stat_activity show the request's ID. The gateway only sends IDs that fit into the
+  -- 63 bytes of application_name and contain no key.
+  done := set_config('application_name', headers ->> 'x-request-id', true)
+    || set_config('request.id', headers ->> 'x-request-id', true);
 
-  select * into key from request.keys
-  where keys.key_sha256 = case when length(sent_hash) = 64 and sent_hash !~ '[^0-9a-f]' then decode(sent_hash, 'hex') end;
+  -- Step 2: whose key this is, and whether it may send this request.
+  select * into key from request.keys where keys.key_sha256 = decode(headers ->> 'x-api-key-sha256', 'hex');
   if not found then
-    perform request.refuse(
-      401, 'API_KEY_INVALID',
-      'The API key is not valid. Send a valid key in the header x-api-key. The API''s website says how to get one.',
-      'The key is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
-      '{"WWW-Authenticate": "Key"}'
-    );
+    perform request.refuse_for('unknown key');
   end if;
-
   if not key.is_switched_on then
-    perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off or, if this is a preview environment, has not switched it on yet.',
-      'Ask the operator to switch it on (npm run refresh -- --requests on).'
-    );
+    perform request.refuse_for('switched off');
   end if;
-
-  if profile <> '' then
-    -- The version was removed and PostgREST has not yet reloaded its configuration.
-    if to_regnamespace(profile) is null then
-      perform request.refuse(406, 'PGRST106', format('The API version %s is no longer served.', profile), null,
-        'Set Accept-Profile to another version, or leave it out to use the default. The page /reference of the API''s website lists the versions.');
-    end if;
+  -- The version was removed and PostgREST has not yet reloaded its configuration.
+  if profile <> '' and to_regnamespace(profile) is null then
+    perform request.refuse_for('removed version', profile);
   end if;
   -- The grants on schemas and functions say which roles may use them. PostgREST alone would answer 403.
   if
     profile <> '' and not has_schema_privilege(key.database_role, profile, 'usage')
     or path like '/rpc/%' and not request.may_call(key.database_role, profile, substr(path, 6))
   then
-    perform request.refuse(
-      401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
-      'Tribal keys are issued under an agreement that a federal official has approved. The API''s website says how to get a key.',
-      '{"WWW-Authenticate": "Key"}'
-    );
+    perform request.refuse_for('no Tribal access');
   end if;
 
+  -- Step 3: the rights and limits with which the query runs.
   if key.has_retired_versions then
     retirement := request.find_retirement(profile);
   end if;
@@ -89,8 +65,8 @@ begin
     done := set_config('enable_indexonlyscan', 'on', true);
   end if;
 
-  -- The description of the API at / needs no data set. It has no ETag, because PostgREST writes it from its schema cache,
-  -- which may be outdated.
+  -- Step 4: the data set, and whether the client has it already. The description of the API at / needs no data set. It has
+  -- no ETag, because PostgREST writes it from its schema cache, which may be outdated.
   if path <> '/' then
     -- The same data set, API schemas, tier and rules of the gateway give the same response to the same request.
     select
@@ -100,33 +76,26 @@ begin
     into answer from dissemination.data_set;
     -- Clients would take an empty response to mean that their reports were removed.
     if answer.published_at is null then
-      perform request.refuse(
-        503, 'no_data_set', 'No data set has been published yet.', 'The operator is setting up or restoring the service.',
-        'Wait the number of seconds in Retry-After, then send the request again.'
-      );
+      perform request.refuse_for('no data set');
     end if;
   end if;
   if is_read and path <> '/' then
     if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
-      perform request.refuse(
-        412, 'data_set_changed', 'The data set, the API or your key''s tier has changed since you received this ETag.',
-        format('The current ETag is %s.', answer.etag), 'Start again from the first page, without If-Match.',
-        jsonb_build_object('ETag', answer.etag)
-      );
+      perform request.refuse_for('changed data set', answer.etag);
     end if;
     -- Most clients send this tag alone, and request.matches_etag() costs more than all the rest.
     if
       headers ->> 'if-none-match' = answer.etag
       or headers ? 'if-none-match' and request.matches_etag(headers ->> 'if-none-match', answer.etag, false)
     then
-      raise sqlstate 'PGRST' using
-        message = '{"code": "not_modified", "message": "Not modified.", "details": null, "hint": null}',
-        detail = format('{"status": 304, "headers": {"ETag": %s}}', to_json(answer.etag));
+      perform request.refuse_for('not modified', answer.etag);
     end if;
     answer_headers := format(
       '[{"ETag":%s},{"Data-Set":"\"%s\"; published=\"%s\""},', to_json(answer.etag), answer.data_set_id, answer.published_at
     );
   end if;
+
+  -- Step 5: the headers of the response.
   answer_headers := case
     when is_read then coalesce(answer_headers, '[')
       || '{"Cache-Control":"private, no-cache"},{"Vary":"Accept, Accept-Profile, Prefer, Range, X-Api-Key"}]'
@@ -137,6 +106,7 @@ begin
   end if;
   done := set_config('response.headers', answer_headers, true);
 
+  -- Step 6: whether the report exists.
   -- The gateway sets this header from the query parameter report_id, and removes the client's.
   if
     path = '/general'
@@ -145,12 +115,10 @@ begin
       select from dissemination.general where general.report_id = substr(headers ->> 'x-filter-report-id', 4)
     )
   then
-    perform request.refuse(
-      404, 'report_not_found', 'The table general has no report with this report_id.', null,
-      'Check the report ID (YYYY-MM-GSAFAC- or YYYY-MM-CENSUS-, then ten digits). Superseded reports are only in the table resubmission.'
-    );
+    perform request.refuse_for('unknown report');
   end if;
 
+  -- Step 7: a place among the key's requests.
   -- Transaction locks count exactly, across all gateways and PostgREST processes; each database server counts for itself.
   -- This comes last, so that a request that waits for a publication above does not hold a place.
   counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-client-network') else key.id::text end;

@@ -1,10 +1,12 @@
 -- PostgREST writes CSV from the text of a composite value, in which PostgreSQL doubles each backslash. This undoes that
--- in a response that passes through chunk by chunk. If there are no rows and select lists columns, it writes their names.
+-- in a response that passes through chunk by chunk, and ends the last line, so that pages can be appended. If there are no rows
+-- and select lists columns, it writes their names.
 
 local csv_header = require "kong.plugins.single-audit.csv_header"
 
+local LINE_BREAK = "\n"
 -- PostgREST's response without rows.
-local EMPTY = "\n"
+local EMPTY = LINE_BREAK
 local BACKSLASH = ("\\"):byte()
 
 -- Whether the text ends in the first of two backslashes.
@@ -47,5 +49,6 @@ return function(state, chunk, is_last)
   if not is_last and is_cut(text) then
     text, state.held = text:sub(1, -2), "\\"
   end
-  return halve(text)
+  local is_complete = is_last and state.has_begun
+  return halve(text) .. (is_complete and LINE_BREAK or "")
 end
