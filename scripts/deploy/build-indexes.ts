@@ -7,8 +7,8 @@ interface IndexChange {
   name: string;
   /** The statement that creates it, null if it is not wanted. */
   creation: string | null;
-  /** The statement that sets its comment. */
-  comment: string;
+  /** The statement that sets its comment, null as well. */
+  comment: string | null;
 }
 
 export async function listIndexChanges(client: Client): Promise<IndexChange[]> {
@@ -36,7 +36,7 @@ export async function buildIndexes(client: Client, report: (line: string) => voi
     for (const { schema_name, name, creation, comment } of await listIndexChanges(client)) {
       const index = `${schema_name}.${name}`;
       await client.query(`drop index concurrently if exists ${index}`);
-      if (creation !== null) {
+      if (creation !== null && comment !== null) {
         if (hasRows) report(`Building the index ${index} ...`);
         await client.query(creation);
         await client.query(comment);

@@ -102,7 +102,12 @@ async function tryDeployment(
   plan.indexes = indexes.map(({ schema_name, name }) => `${schema_name}.${name}`);
   const current = await readCatalog(client);
   const durable = select(current, "durable");
-  if (plan.isDriftNew) plan.drift = compareCatalogs(deployed?.durable_objects ?? [], durable);
+  // An index is not valid if a migration without a transaction has failed.
+  const left = (plan.isDriftNew ? deployed?.durable_objects : undefined) ?? durable;
+  plan.drift = compareCatalogs(
+    left.filter(({ statement }) => !statement.endsWith("-- invalid")),
+    durable,
+  );
   if (deployed) await refuseHandMadeObjects(client, files.api);
   if (!isOutdated && !plan.isDriftUnknown) return;
   const scratchUrl = await createScratch();

@@ -20,7 +20,7 @@ export class SqlFileError extends Error {
 const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: string][] = [
   [
     ({ name }, { code }) => /^(42703|42P01)$/.test(code ?? "") && name.startsWith("db/api/"),
-    "If the column or table is new in db/data_set, first publish a data set that has it (npm run refresh), then deploy.",
+    "If the column or table is new, add it in a migration (docs/recipes.md).",
   ],
   [
     (_, { code, message }) =>

@@ -27,7 +27,9 @@ as $$
         wanted.name, wanted.schema_name, wanted.table_name, wanted.definition
       )
     end,
-    format('comment on index %I.%I is %L', wanted.schema_name, wanted.name, wanted.purpose)
+    case when wanted.name is not null then
+      format('comment on index %I.%I is %L', wanted.schema_name, wanted.name, wanted.purpose)
+    end
   from wanted
   full join built using (schema_name, name)
   where (wanted.table_name, wanted.definition, wanted.purpose, true)
@@ -35,6 +37,6 @@ as $$
   order by 1, wanted.place
 $$;
 comment on function data_set.list_index_changes is
-  'The indexes of the live and the previous public tables that differ from the recorded ones, or are not valid. creation: the statement that creates the index, null if it is not wanted. comment: the statement that sets its comment.';
+  'The indexes of the live and the previous public tables that differ from the recorded ones, or are not valid. creation: the statement that creates the index, null if it is not wanted. comment: the statement that sets its comment, null as well.';
 revoke all on function data_set.list_index_changes from public;
 grant execute on function data_set.list_index_changes to publisher, deployment_planner;

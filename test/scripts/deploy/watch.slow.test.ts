@@ -32,7 +32,7 @@ it("db:watch serves a saved view within seconds, prints what changed, and keeps 
   );
   expect(output()).toContain(`").keys.individual')\n`);
   await copy.edit(viewFile, (text) => text.replace("  report_id as other_id", "  no_such_column"));
-  await says(/not applied[\s\S]*additional_eins\.sql:11:3: column "no_such_column" does not exist/);
+  await says(/not applied[\s\S]*additional_eins\.sql:12:3: column "no_such_column" does not exist/);
   expect(await statusOf("other_id")).toBe(200);
   await copy.write(viewFile, old);
   await expect.poll(() => statusOf("other_id")).toBe(400);
