@@ -1,4 +1,3 @@
-import { addAbortListener } from "node:events";
 import { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
 import type { Headers } from "./headers.ts";
@@ -27,8 +26,7 @@ export function createConnectionPool({ connect_timeout, read_timeout }: GatewayC
 
 /**
  * Sends a request and returns the response once its headers arrive. Sends it again up to `retries` times within a
- * second, if no connection was made or the method is safe. If the client leaves, the upstream still answers, because
- * PostgREST and PostgreSQL do not notice: the request is in progress until then.
+ * second, if no connection was made or the method is safe. Stops if the client leaves.
  * @throws Refusal 503, or 504 after a timeout
  */
 export async function forwardRequest(
@@ -40,9 +38,7 @@ export async function forwardRequest(
   const repeatUntil = performance.now() + repeatTimeout;
   for (let tries = retries; ; tries--) {
     try {
-      const response = await connections.request(request);
-      addAbortListener(left, () => response.body.destroy());
-      return readResponse(response);
+      return readResponse(await connections.request({ ...request, signal: left }));
     } catch (error) {
       const cause = error as NodeJS.ErrnoException;
       const mayRepeat = REPEATABLE.has(request.method) || NOT_CONNECTED.has(cause.code ?? "");

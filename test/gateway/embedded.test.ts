@@ -121,17 +121,21 @@ describe("bodies", () => {
     expect(await text(await respond(client.end("3")))).toBe("3");
   });
 
-  test("are aborted upstream if the client disconnects", async () => {
-    const sockets: IncomingMessage["socket"][] = [];
-    const url = await start((incoming, response) => {
-      response.write("first");
-      sockets.push(incoming.socket);
-    });
-    const client = open(url).end();
-    await once(await respond(client), "data");
-    client.destroy();
-    await expect.poll(() => sockets[0]?.destroyed).toBe(true);
-  });
+  test.each([false, true])(
+    "are aborted upstream if the client disconnects (response has begun: %s)",
+    async (answers) => {
+      const sockets: IncomingMessage["socket"][] = [];
+      const url = await start((incoming, response) => {
+        if (answers) response.write("first");
+        sockets.push(incoming.socket);
+      });
+      const client = open(url).end();
+      if (answers) await once(await respond(client), "data");
+      await expect.poll(() => sockets.length).toBe(1);
+      client.destroy();
+      await expect.poll(() => sockets[0]?.destroyed).toBe(true);
+    },
+  );
 
   test("that the upstream aborts are aborted for the client too", async () => {
     const url = await start((incoming, response) => {

@@ -115,7 +115,7 @@ function handler:rewrite(config)
     headers = headers, has_more_headers = truncated ~= nil,
   }
   kong.ctx.plugin.request = request
-  request.id = choose_request_id(request)
+  request.id, request.kong_id = choose_request_id(request), ngx.var.kong_request_id
   exit_if(refuse_size(request, config))
   identify(request, config)
   request.method, request.path = kong.request.get_method(), kong.request.get_path()

@@ -19,7 +19,7 @@ local places = {}
 
 --- The places that a request needs.
 --- @param config    the plugin's settings
---- @param request   { id, hash (of the key), tier, network }
+--- @param request   { kong_id, hash (of the key), tier, network }
 --- @param is_known  whether PostgreSQL has accepted the key. Others wait in a queue of their network, so that made-up keys do not
 ---   fill the queues of clients.
 --- @return a visit, for the other functions
@@ -32,7 +32,7 @@ function places.open(config, request, is_known)
   local of_network = "network:" .. request.network
   local queue = is_known and of_client or "unknown:" .. request.network
   return {
-    id = request.id, longest_wait = config.longest_wait, most_waiting = config.most_waiting,
+    id = request.kong_id, longest_wait = config.longest_wait, most_waiting = config.most_waiting,
     queues = is_known and { queue, of_network } or { queue },
     needed = {
       { name = queue, limit = leave_one(limits.key), seconds = ANSWER_SECONDS },
