@@ -48,6 +48,7 @@ ngx = {
   time = function() return math.floor(host.now()) end,
   now = host.now,
   -- The host resumes the phase.
+  on_abort = function() end,
   sleep = function(seconds) coroutine.yield(seconds) end,
   req = { read_body = function() coroutine.yield() end },
   timer = { at = function(_, callback, ...)

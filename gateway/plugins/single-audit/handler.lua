@@ -25,6 +25,9 @@ local sha256_hex = require("kong.tools.sha256").sha256_hex
 local CALL_MILLISECONDS = 4000
 local CONNECT_MILLISECONDS = 300
 
+-- nginx's status for the log.
+local CLIENT_HAS_LEFT = 499
+
 -- Every key contains at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
 
@@ -141,11 +144,20 @@ local function wait_for_place(request, config, counts)
   local visit = places.open(config, request, is_known)
   kong.ctx.plugin.visit = visit
   local verdict, answer = places.ask(visit, counts, ngx.now())
-  while verdict == "wait" do
+  while verdict == "wait" and not request.has_left do
     ngx.sleep(answer)
     verdict, answer = places.ask(visit, counts, ngx.now())
   end
+  if request.has_left then
+    return { status = CLIENT_HAS_LEFT }
+  end
   return answer
+end
+
+-- nginx tells a function that the client has left while this plugin waits. Without one, nginx would end the coroutine in which
+-- Kong runs the plugin, which breaks the worker's next request.
+local function notice_leaving(request)
+  ngx.on_abort(function() request.has_left = true end)
 end
 
 -- Refuses a request, or counts it. Requests that are refused do not count toward the rate limit.
@@ -164,6 +176,7 @@ local function refuse_or_count(request, config)
   if refused then
     return refused
   end
+  notice_leaving(request)
   if request.method == "POST" then
     -- A client that sends slowly takes no place.
     ngx.req.read_body()
