@@ -15,6 +15,8 @@ export interface RateLimits {
   tiers: ReadonlyMap<string, RateLimit>;
   /** The limit of every other tier. */
   others: RateLimit;
+  /** How many requests run at a time, how many may wait, and how many seconds they wait. */
+  atATime: { key: number; network: number; waiting: number; seconds: number };
 }
 
 /** The gateway's configuration: gateway/kong.yml, or the file that GATEWAY_CONFIG names. */
@@ -28,7 +30,12 @@ const limit = z
   });
 const document = z.object({ plugins: z.array(z.looseObject({ name: z.string() })) });
 const singleAudit = z.object({
-  config: z.object({ limits: z.object({ default: limit }).catchall(limit) }),
+  config: z.object({
+    limits: z.object({ default: limit }).catchall(limit),
+    at_a_time: z.object({ key: z.int(), network: z.int() }),
+    most_waiting: z.int(),
+    longest_wait: z.int(),
+  }),
 });
 
 let last: { file: string; modifiedAt: number; limits: RateLimits } | undefined;
@@ -60,10 +67,19 @@ export function readRateLimits(file = gatewayConfigFile()): RateLimits {
 
 function parseRateLimits(text: string): RateLimits {
   const { plugins } = document.parse(parse(text));
-  const { limits } = singleAudit.parse(plugins.find(({ name }) => name === "single-audit")).config;
+  const { limits, at_a_time, most_waiting, longest_wait } = singleAudit.parse(
+    plugins.find(({ name }) => name === "single-audit"),
+  ).config;
   const { default: others, ...tiers } = limits;
-  return { tiers: new Map(Object.entries(tiers)), others };
+  const atATime = { ...at_a_time, waiting: most_waiting, seconds: longest_wait };
+  return { tiers: new Map(Object.entries(tiers)), others, atATime };
 }
+
+/** Says how many requests may run at a time, and what happens to others. */
+export const describeRequestsAtATime = ({
+  atATime: { key, network, waiting, seconds },
+}: RateLimits): string =>
+  `Up to ${key} requests of a key and ${network} of a client IP run at a time. Up to ${waiting} others wait, for at most ${seconds} seconds.`;
 
 /** A tier's limit in words, such as "30 requests an hour and 50 a day for each client IP". */
 export function describeRateLimit({ tiers, others }: RateLimits, tier: string): string {

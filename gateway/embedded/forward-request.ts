@@ -1,11 +1,10 @@
-import { EventEmitter } from "node:events";
-import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
 import type { Headers } from "./headers.ts";
 import { longestUpstreamHeaders, repeatTimeout, upstreamIdleTimeout } from "./kong-env.ts";
 import type { Reply } from "./plugin.ts";
 import type { GatewayConfig } from "./read-config.ts";
+import { Refusal } from "./refusal.ts";
 import { removeHopByHop } from "./upstream-request.ts";
 
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -13,16 +12,6 @@ const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
 const NOT_CONNECTED = new Set(
   "ENOTFOUND EAI_AGAIN ECONNREFUSED EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT".split(" "),
 );
-
-/** The upstream sent no response. The client gets `status`. */
-export class ForwardError extends Error {
-  readonly status: number;
-
-  constructor(cause: NodeJS.ErrnoException) {
-    super(cause.message, { cause });
-    this.status = cause.code === "UND_ERR_HEADERS_TIMEOUT" ? 504 : 503;
-  }
-}
 
 /** Keeps connections to upstreams open between requests. undici closes one that receives data between requests. */
 export function createConnectionPool({ connect_timeout, read_timeout }: GatewayConfig["service"]): Agent {
@@ -37,27 +26,27 @@ export function createConnectionPool({ connect_timeout, read_timeout }: GatewayC
 
 /**
  * Sends a request and returns the response once its headers arrive. Sends it again up to `retries` times within a
- * second, if no connection was made or the method is safe. Stops if the client disconnects.
- * @throws ForwardError 503, or 504 after a timeout
+ * second, if no connection was made or the method is safe. Stops if the client leaves.
+ * @throws Refusal 503, or 504 after a timeout
  */
 export async function forwardRequest(
   connections: Dispatcher,
   request: Dispatcher.RequestOptions,
   retries: number,
-  client: ServerResponse,
+  left: AbortSignal,
 ): Promise<Reply> {
-  const signal = new EventEmitter();
-  // Also after a complete response, because the gateway may not have read the upstream's, for example after an error.
-  client.once("close", () => signal.emit("abort"));
   const repeatUntil = performance.now() + repeatTimeout;
-  for (let left = retries; ; left--) {
+  for (let tries = retries; ; tries--) {
     try {
-      return readResponse(await connections.request({ ...request, signal }));
+      return readResponse(await connections.request({ ...request, signal: left }));
     } catch (error) {
       const cause = error as NodeJS.ErrnoException;
       const mayRepeat = REPEATABLE.has(request.method) || NOT_CONNECTED.has(cause.code ?? "");
-      const isOver = client.destroyed || left === 0 || performance.now() > repeatUntil;
-      if (isOver || !mayRepeat) throw new ForwardError(cause);
+      const isOver = left.aborted || tries === 0 || performance.now() > repeatUntil;
+      if (isOver || !mayRepeat) {
+        const status = cause.code === "UND_ERR_HEADERS_TIMEOUT" ? 504 : 503;
+        throw new Refusal(status, cause.message, { cause });
+      }
     }
   }
 }

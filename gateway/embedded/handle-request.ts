@@ -2,11 +2,12 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Agent } from "undici";
 import type { TrustCheck } from "./client-address.ts";
-import { ForwardError, forwardRequest } from "./forward-request.ts";
+import { forwardRequest } from "./forward-request.ts";
 import { getHeader, setHeaders } from "./headers.ts";
 import type { BodyFilter, Exchange, Plugin, Reply } from "./plugin.ts";
 import type { GatewayConfig } from "./read-config.ts";
-import { findRefusal, readBody, readRequest } from "./read-request.ts";
+import { findRefusal, readRequest } from "./read-request.ts";
+import { Refusal } from "./refusal.ts";
 import { sendReply } from "./send-reply.ts";
 import { buildUpstreamRequest } from "./upstream-request.ts";
 
@@ -35,12 +36,13 @@ export async function handleRequest(
   response: ServerResponse,
 ): Promise<Outcome> {
   const { plugins } = gateway.config;
-  const exchange = readRequest(request, gateway.isTrusted);
+  const exchange = readRequest(request, response, gateway.isTrusted);
   const outcome: Outcome = { exchange, source: "error", isRouted: false };
   try {
-    const reply = await findReply(gateway, request, response, outcome).catch((error: unknown) => {
+    const reply = await findReply(gateway, request, outcome).catch((error: unknown) => {
       outcome.error = error;
-      return createError(error instanceof ForwardError ? error.status : 500);
+      if (exchange.left.aborted) return createError(499);
+      return createError(error instanceof Refusal ? error.status : 500);
     });
     const filters = filterResponse(plugins, exchange, reply);
     outcome.source = reply.source;
@@ -60,7 +62,6 @@ export async function handleRequest(
 async function findReply(
   { config: { plugins, service }, connections }: Gateway,
   request: IncomingMessage,
-  response: ServerResponse,
   outcome: Outcome,
 ): Promise<Reply> {
   const { exchange } = outcome;
@@ -74,13 +75,11 @@ async function findReply(
   if (!isUtf8(Buffer.from(exchange.path, "latin1"))) return createError(404, "exit");
   outcome.isRouted = true;
   for (const plugin of plugins) {
-    const reply = plugin.access?.(exchange);
+    const reply = await plugin.access?.(exchange);
     if (reply) return reply;
   }
-  const body = await readBody(request);
-  if (body === undefined) return createError(413);
-  const forwarded = buildUpstreamRequest(exchange, body, service.url);
-  return await forwardRequest(connections, forwarded, service.retries, response);
+  const forwarded = buildUpstreamRequest(exchange, await exchange.readBody(), service.url);
+  return await forwardRequest(connections, forwarded, service.retries, exchange.left);
 }
 
 const createError = (status: number, source: Reply["source"] = "error"): Reply => {

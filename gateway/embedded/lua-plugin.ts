@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setHeaders } from "./headers.ts";
 import { runLua } from "./lua-state.ts";
 import type { LuaValue } from "./lua-values.ts";
@@ -24,6 +25,9 @@ type Changes = {
   exit?: { status: number; body: string };
   filters_body?: boolean;
   chunk?: string;
+  /** The phase waits for the body, or for this many seconds. */
+  reads_body?: boolean;
+  pause?: number;
 };
 
 const host = {
@@ -57,7 +61,15 @@ export async function loadLuaPlugin(
       const given = { id, method, path, raw_path: rawPath, query, address, request_uri: target };
       return applyToRequest(run("rewrite", { ...given, headers: Object.fromEntries(headers) }), exchange);
     },
-    access: (exchange) => applyToRequest(run("access", { id: exchange.id }), exchange),
+    async access(exchange) {
+      let changes = run("access", { id: exchange.id });
+      while (changes.reads_body || changes.pause !== undefined) {
+        if (changes.pause === undefined) await exchange.readBody();
+        else await sleep(1000 * changes.pause, undefined, { signal: exchange.left });
+        changes = call("resume", exchange.id) as Changes;
+      }
+      return applyToRequest(changes, exchange);
+    },
     filterResponse({ id }, reply) {
       const { source, status, headers } = reply;
       const given = { id, source, status, upstream_headers: Object.fromEntries(headers) };

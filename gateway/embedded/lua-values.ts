@@ -19,7 +19,7 @@ type ApiFunction =
 /** Lua's C API as wasmoon exports it. Lua's 64-bit integers are BigInt. */
 export type LuaApi = Record<ApiFunction, (...args: (number | bigint)[]) => number> & {
   HEAPU8: Uint8Array;
-  addFunction(call: () => number, signature: string): number;
+  addFunction(call: (state: number) => number, signature: string): number;
 };
 
 const BOOLEAN = 1;
@@ -31,7 +31,9 @@ const TABLE = 5;
  * Converts values through Lua's C API, because wasmoon's own conversions are slow and turn bytes into UTF-8.
  * `pushValue` puts a value on Lua's stack, and `readValue` reads the one at an index, counted from 1.
  */
-export function createConverter(lua: LuaApi, state: number) {
+export function createConverter(lua: LuaApi, main: number) {
+  /** Lua's state: while a coroutine calls a function, the coroutine's. */
+  let state = main;
   const sizePointer = lua._malloc(4);
   let memory = Buffer.from(lua.HEAPU8.buffer);
   /** WebAssembly replaces its buffer when its memory grows. */
@@ -48,9 +50,12 @@ export function createConverter(lua: LuaApi, state: number) {
   }
 
   function pushFunction(call: LuaFunction): void {
-    const run = () => {
+    const run = (caller: number) => {
+      const outer = state;
+      state = caller;
       const args = Array.from({ length: lua._lua_gettop(state) }, (_, n) => readValue(n + 1));
       pushValue(call(...args));
+      state = outer;
       return 1;
     };
     lua._lua_pushcclosure(state, lua.addFunction(run, "ii"), 0);

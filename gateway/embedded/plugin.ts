@@ -20,6 +20,10 @@ export interface Exchange {
   readonly headers: Headers;
   /** Headers that plugins add to the response, whatever it is. */
   readonly responseHeaders: Headers;
+  /** Aborts when the client has left. */
+  readonly left: AbortSignal;
+  /** Reads the body. Rejects with a Refusal if it is too long or too slow. */
+  readonly readBody: () => Promise<Buffer>;
   /** Replaces the upstream's host and port. */
   upstream?: string | undefined;
   /** Replaces the service's read_timeout, in milliseconds. */
@@ -49,7 +53,7 @@ export interface Plugin {
   /** Runs before a route is chosen. If it returns a response, the request goes no further. */
   rewrite?(exchange: Exchange): Reply | undefined;
   /** Runs before the request is forwarded. If it returns a response, the request is not forwarded. */
-  access?(exchange: Exchange): Reply | undefined;
+  access?(exchange: Exchange): Promise<Reply | undefined> | Reply | undefined;
   /** Runs before the response is sent. Returns a function if the plugin changes the body. */
   filterResponse?(exchange: Exchange, reply: Reply): BodyFilter | undefined;
   /** Runs when the request is over. */

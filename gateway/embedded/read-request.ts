@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { findClientAddress, type TrustCheck } from "./client-address.ts";
 import { readHeaders } from "./headers.ts";
-import { longestBody, longestLine } from "./kong-env.ts";
+import { bodyTimeout, longestBody, longestLine } from "./kong-env.ts";
 import { normalizePath } from "./normalize-path.ts";
 import type { Exchange } from "./plugin.ts";
+import { Refusal } from "./refusal.ts";
 
 /** Headers that nginx refuses if they are sent twice. */
 const UNIQUE_HEADERS = [
@@ -12,12 +14,20 @@ const UNIQUE_HEADERS = [
   ...["if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"],
 ];
 
-export function readRequest(request: IncomingMessage, isTrusted: TrustCheck): Exchange {
+export function readRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  isTrusted: TrustCheck,
+): Exchange {
   const headers = readHeaders(request.rawHeaders);
   // nginx's variables do not distinguish a_header from a-header, so nginx drops such names.
   for (const name of headers.keys()) if (!/^[a-z0-9-]+$/.test(name)) headers.delete(name);
   const target = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "");
   const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
+  const left = new AbortController();
+  // Also after a complete response, because the gateway may not have read the upstream's, for example after an error.
+  response.once("close", () => left.abort());
+  let body: Promise<Buffer> | undefined;
   return {
     id: randomUUID().replaceAll("-", ""),
     method: request.method ?? "",
@@ -28,6 +38,11 @@ export function readRequest(request: IncomingMessage, isTrusted: TrustCheck): Ex
     address: findClientAddress(request, isTrusted),
     headers,
     responseHeaders: new Map(),
+    left: left.signal,
+    readBody: () => {
+      body ??= readBody(request);
+      return body;
+    },
   };
 }
 
@@ -46,16 +61,27 @@ export function findRefusal(
   return Number(length) > longestBody ? 413 : undefined;
 }
 
-/** Reads the whole body. Returns undefined if it is too long, and discards the rest. */
-export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+/**
+ * Reads the whole body.
+ * @throws Refusal 413 if it is too long, and 408 if the client stops sending; discards the rest
+ */
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (!length && !encoding) return Buffer.alloc(0);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > longestBody) return void request.resume();
-    chunks.push(chunk);
+  const reading = request.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const chunk = await Promise.race([reading.next(), sleep(bodyTimeout, undefined, { ref: false })]);
+      if (chunk === undefined) throw new Refusal(408, "The client stopped sending the body.");
+      if (chunk.done) return Buffer.concat(chunks);
+      size += chunk.value.length;
+      if (size > longestBody) throw new Refusal(413, "The body is too long.");
+      chunks.push(chunk.value);
+    }
+  } catch (error) {
+    request.resume();
+    throw error;
   }
-  return Buffer.concat(chunks);
 }

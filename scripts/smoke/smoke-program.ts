@@ -64,7 +64,7 @@ Exit status: 0 all checks passed, 1 a check failed, 3 the checks that need no da
     .opts<Deployment & { json?: true }>();
 }
 
-/** Runs one check at a time: the small profile allows each key one request at a time (docs/operations.md, Memory). */
+/** Runs one check at a time, so that the measured times are those of the checks. */
 async function runChecks(checks: Check[]): Promise<Result[]> {
   const done: Result[] = [];
   for (const [check, run] of checks) {

@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { describeRateLimit, type RateLimits } from "../../shared/read-rate-limits.ts";
+import {
+  describeRateLimit,
+  describeRequestsAtATime,
+  type RateLimits,
+} from "../../shared/read-rate-limits.ts";
 import {
   type Column,
   listCalls,
@@ -41,7 +45,7 @@ export function describeOpenApi(
     dataSet && `Data set ${dataSet.id}.`,
     others.length > 0 && `Other versions: ${others.join(", ")}.`,
   ];
-  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or your own key (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access.`;
+  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or your own key (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access. ${describeRequestsAtATime(limits)}`;
   return {
     openapi: "3.1.0",
     info: {

@@ -1,4 +1,4 @@
-import { describeRateLimit, readRateLimits } from "../../shared/read-rate-limits.ts";
+import { describeRateLimit, describeRequestsAtATime, readRateLimits } from "../../shared/read-rate-limits.ts";
 import { listNextRuns } from "../../shared/timetable.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -103,6 +103,7 @@ ${table("Kinds of keys, their limits, and how to get one", ["Key", "Access to", 
 <p>After that many requests, the API answers 429 until the next hour or day begins (UTC). Every response says how many requests
   are left (<code>X-RateLimit-Remaining</code>) and in how many seconds that limit resets (<code>RateLimit-Reset</code>). A
   request returns at most 20,000 rows: page with <code>limit</code> and <code>offset</code>.</p>
+<p>${describeRequestsAtATime(limits)} Beyond that, the API answers 429, which does not count.</p>
 ${contact === undefined && ownMachine}</section>`;
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
+import { connect } from "../../shared/connect.ts";
 import { usePublishedDatabase } from "../support/scratch-database.ts";
 
 // How request.authorize() decides, based on the headers that the gateway sets.
@@ -90,6 +91,25 @@ it("a request with DEMO_KEY takes one of its network's places, and one with anot
   expect(await find(hash, first)).toEqual([expect.any(String)]);
   expect(await find(hash, first)).not.toEqual(await find(hash, second));
   expect(await find(rows[0].own, first)).toEqual(await find(rows[0].own, second));
+});
+
+it("a key whose queries already take all its places, across gateways, gets 429", async () => {
+  const other = await connect(database.url, "test");
+  try {
+    const [{ id, places }] = (
+      await database.client.query(
+        "select id, requests_at_a_time as places from request.keys where key_sha256 = decode($1, 'hex')",
+        [hash],
+      )
+    ).rows;
+    const hold = "select pg_advisory_lock(hashtext($1), place) from generate_series(1, $2::int) as place";
+    await other.query(hold, [`${id} 192.0.2.1`, places]);
+    const ask = (network: string) => authorize({ "x-api-key-sha256": hash, "x-client-network": network });
+    expect(await ask("192.0.2.1")).toEqual({ code: "too_many_requests_at_a_time", status: 429 });
+    expect(await ask("192.0.2.2")).toMatchObject({ role: "api_public" });
+  } finally {
+    await other.end();
+  }
 });
 
 describe("until a data set is published", () => {

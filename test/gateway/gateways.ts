@@ -198,6 +198,8 @@ export async function startGatewayProgram(
 
 export async function startUpstream(listener: RequestListener): Promise<string> {
   const server = createServer({ maxHeaderSize: 1 << 18 }, listener);
+  // Longer than gateways keep connections open.
+  server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   closes.push(() => {

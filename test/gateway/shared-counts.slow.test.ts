@@ -27,10 +27,10 @@ let redis: Awaited<ReturnType<typeof startSharedRedis>>;
 
 beforeAll(async () => {
   if (!isPossible) return;
-  redis = await startSharedRedis(
-    { demo: { by: "network", hour: 30, day: 50 }, default: { by: "key", hour: limit } },
-    { KONG_NGINX_PROXY_LIMIT_CONN: "clients 1000" },
-  );
+  redis = await startSharedRedis({
+    demo: { by: "network", hour: 30, day: 50 },
+    default: { by: "key", hour: limit },
+  });
   gateways = [await redis.startGateway(), await redis.startGateway()];
 });
 

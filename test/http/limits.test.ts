@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { connect } from "../../shared/connect.ts";
-import { gatewayConfigFile, readRateLimits } from "../../shared/read-rate-limits.ts";
+import { describeRequestsAtATime, gatewayConfigFile, readRateLimits } from "../../shared/read-rate-limits.ts";
 import {
   type KeyName,
   makeAddress,
@@ -92,60 +92,48 @@ describe("concurrent requests", () => {
       "select count(*)::integer from pg_locks where relation = 'disclosed.notes_to_sefa'::regclass and not granted",
     );
 
-  /** Sends as many concurrent requests as the tier may have. They wait for the lock. `release` expects 200 for each. */
+  const { atATime } = readRateLimits();
+
+  /** Sends as many requests as a key may have in progress. They wait for the lock. `release` expects 200 for each. */
   async function occupy(key: KeyName, options: Pick<Request, "from"> = {}) {
-    const tier = "select requests_at_a_time from access.tiers where name = $1";
-    const places = await queryValue<number>(tier, [key]);
-    const waiting = await countWaiting();
-    const answers = Array.from({ length: places }, () =>
+    const answers = Array.from({ length: atATime.key }, () =>
       request("/notes_to_sefa?limit=1", { key, ...options }),
     );
-    await expect.poll(countWaiting).toBe(waiting + places);
+    await expect.poll(countWaiting).toBe(atATime.key);
     const release = async () => {
       await client.query("rollback");
       for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
     };
-    return { places, release };
+    return { release };
   }
+  /** Whether a request waits for others: it has no answer yet. */
+  const isHeldUp = (answer: Promise<unknown>) => Promise.race([answer.then(() => false), sleep(500, true)]);
 
-  it("with one key are limited, and other keys are still served", async () => {
+  it("with one key wait for each other, and other keys are still served", async () => {
     const key = "individual";
-    const { places, release } = await occupy(key);
-    // Fewer than PostgREST's connections (PGRST_DB_POOL in docker-compose.yml), so that other keys still get one.
-    expect(places).toBeLessThan(5);
-    const refused = await Promise.all(Array.from({ length: 12 }, () => request(page, { key })));
-    for (const { status, headers, json } of refused) {
-      expect([status, headers["retry-after"]]).toEqual([429, "1"]);
-      expect(json).toMatchObject({
-        code: "too_many_requests_at_a_time",
-        message: `Too many requests at a time. The limit is ${places}.`,
-        details: "The limit applies to each key.",
-        hint: "Wait for a response before you send the next request.",
-      });
-    }
+    const { release } = await occupy(key);
+    const more = Array.from({ length: 12 }, () => request(page, { key }));
+    expect(await isHeldUp(Promise.race(more))).toBe(true);
     expect((await request(page, { key: "tribal" })).status).toBe(200);
     await release();
-    expect((await request(page, { key })).status).toBe(200);
+    for (const { status } of await Promise.all(more)) expect(status).toBe(200);
   });
 
   it("with the demonstration key are counted by client address, which headers cannot change", async () => {
     const from = makeAddress();
     const { release } = await occupy("demo", { from });
-    for (const name of ["x-client-network", "x-real-ip", "x-forwarded-for"]) {
-      const headers = { [name]: "203.0.113.7" };
-      const { status, json } = await request(page, { key: "demo", from, headers });
-      expect([status, json.details]).toEqual([429, "The limit applies to each client IP."]);
-    }
+    const claims = ["x-client-network", "x-real-ip", "x-forwarded-for"].map((name) =>
+      request(page, { key: "demo", from, headers: { [name]: "203.0.113.7" } }),
+    );
+    expect(await isHeldUp(Promise.race(claims))).toBe(true);
     expect((await request(page, { key: "demo" })).status).toBe(200);
     await release();
+    for (const { status } of await Promise.all(claims)) expect(status).toBe(200);
   });
 
-  it("do not keep another request with the same key from getting 304", async () => {
-    const etag = String((await request(page, { key: "individual" })).headers.etag);
-    const { release } = await occupy("individual");
-    const unchanged = await request(page, { key: "individual", headers: { "if-none-match": etag } });
-    expect(unchanged.status).toBe(304);
-    await release();
+  it("are described in the documentation as the gateway counts them", async () => {
+    const document = await readFile(new URL("../../docs/api.md", import.meta.url), "utf8");
+    expect(document.replace(/\s+/g, " ")).toContain(describeRequestsAtATime(readRateLimits()));
   });
 });
 

@@ -118,9 +118,9 @@ begin
     perform request.refuse_for('unknown report');
   end if;
 
-  -- Step 7: a place among the key's requests.
-  -- Transaction locks count exactly, across all gateways and PostgREST processes; each database server counts for itself.
-  -- This comes last, so that a request that waits for a publication above does not hold a place.
+  -- Step 7: a place among the key's queries. A gateway lets fewer pass (places.lua), but does not know of other gateways, nor of
+  -- queries that go on after their client has left. Transaction locks count all of them; each database server counts for
+  -- itself. This comes last, so that a request that waits for a publication above does not hold a place.
   counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-client-network') else key.id::text end;
   while not pg_try_advisory_xact_lock(hashtext(counted), place) loop
     place := place + 1;

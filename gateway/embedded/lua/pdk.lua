@@ -46,6 +46,11 @@ end
 
 ngx = {
   time = function() return math.floor(host.now()) end,
+  now = host.now,
+  -- The host resumes the phase.
+  on_abort = function() end,
+  sleep = function(seconds) coroutine.yield(seconds) end,
+  req = { read_body = function() coroutine.yield() end },
   timer = { at = function(_, callback, ...)
     callback(false, ...)
     return true
@@ -110,11 +115,25 @@ function kong.response.exit(status, body, headers)
   error(EXIT, 0)
 end
 
-local function run(phase)
-  if handler[phase] then
-    local ok, problem = pcall(handler[phase], handler, config)
-    assert(ok or problem == EXIT, problem)
-  end
+-- Makes a request the one that runs.
+local function enter(id)
+  request = requests[id]
+  request.var.remote_addr, request.var.request_uri = request.address, request.request_uri
+  ngx.var, kong.ctx.plugin = request.var, request.context
+  ngx.arg = { request.chunk, request.is_last }
+  changes = request.changes
+end
+
+-- Runs the phase until it ends or waits: for the body, or for a number of seconds.
+local function run_on()
+  local ok, problem = coroutine.resume(request.phase, handler, config)
+  assert(ok or problem == EXIT, problem)
+  local is_waiting = coroutine.status(request.phase) == "suspended"
+  changes.pause, changes.reads_body = is_waiting and problem or nil, is_waiting and problem == nil or nil
+  changes.logged_path = request.var.logged_path
+  changes.filters_body = request.context.filters_body
+  changes.chunk = ngx.arg[1]
+  return changes
 end
 
 -- What lua-plugin.ts calls, by name.
@@ -136,24 +155,28 @@ end
 --- @return the changes to the request or the response
 function functions.run_phase(phase, given)
   -- nginx refuses some requests before their first phase.
-  request = requests[given.id] or { context = {}, var = { kong_request_id = given.id } }
-  requests[given.id] = request
+  local state = requests[given.id] or { context = {}, var = { kong_request_id = given.id } }
+  requests[given.id] = state
   for name, value in pairs(given) do
-    request[name] = value
+    state[name] = value
   end
-  request.var.remote_addr, request.var.request_uri = request.address, request.request_uri
-  ngx.var, kong.ctx.plugin = request.var, request.context
-  ngx.arg = { request.chunk, request.is_last }
-  changes = { request_headers = {}, response_headers = {} }
-  run(phase)
-  changes.logged_path = request.var.logged_path
-  changes.filters_body = request.context.filters_body
-  changes.chunk = ngx.arg[1]
-  return changes
+  state.changes = { request_headers = {}, response_headers = {} }
+  state.phase = coroutine.create(handler[phase] or function() end)
+  enter(given.id)
+  return run_on()
+end
+
+--- Continues a phase that waited.
+function functions.resume(id)
+  enter(id)
+  return run_on()
 end
 
 function functions.finish(id)
-  requests[id] = nil
+  if requests[id] then
+    functions.run_phase("log", { id = id })
+    requests[id] = nil
+  end
 end
 
 return function(name, ...)

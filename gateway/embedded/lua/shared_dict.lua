@@ -28,6 +28,20 @@ return function(now)
     return entry and not is_expired(entry) and entry.value or nil
   end
 
+  function dict:set(key, value, seconds)
+    sweep()
+    entries[key] = { value = value, expires_at = seconds and now() + seconds }
+  end
+
+  --- Sets a value that does not exist.
+  function dict:add(key, value, seconds)
+    if self:get(key) ~= nil then
+      return false, "exists"
+    end
+    self:set(key, value, seconds)
+    return true
+  end
+
   --- @param initial  where to start if there is no value; without it, only an existing value changes
   --- @param seconds  how long a value that starts here is kept; without it, forever
   function dict:incr(key, amount, initial, seconds)
@@ -35,8 +49,7 @@ return function(now)
       if initial == nil then
         return nil, "not found"
       end
-      sweep()
-      entries[key] = { value = initial, expires_at = seconds and now() + seconds }
+      self:set(key, initial, seconds)
     end
     entries[key].value = entries[key].value + amount
     return entries[key].value

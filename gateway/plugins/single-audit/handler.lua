@@ -7,6 +7,7 @@ local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
 local key_use = require "kong.plugins.single-audit.key_use"
+local places = require "kong.plugins.single-audit.places"
 local parse_query = require "kong.plugins.single-audit.parse_query"
 local rate_limit = require "kong.plugins.single-audit.rate_limit"
 local refusal = require "kong.plugins.single-audit.refusal"
@@ -24,6 +25,9 @@ local sha256_hex = require("kong.tools.sha256").sha256_hex
 -- How long a call may take. It writes, so if the replica that its commit waits for stops, it would not end by itself.
 local CALL_MILLISECONDS = 4000
 local CONNECT_MILLISECONDS = 300
+
+-- nginx's status for the log.
+local CLIENT_HAS_LEFT = 499
 
 -- Every key contains at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
@@ -115,7 +119,7 @@ function handler:rewrite(config)
     headers = headers, has_more_headers = truncated ~= nil,
   }
   kong.ctx.plugin.request = request
-  request.id = choose_request_id(request)
+  request.id, request.kong_id = choose_request_id(request), ngx.var.kong_request_id
   exit_if(refuse_size(request, config))
   identify(request, config)
   request.method, request.path = kong.request.get_method(), kong.request.get_path()
@@ -142,6 +146,32 @@ local function complete_query(request, config)
   end
 end
 
+local function name_known(hash)
+  return "known:" .. hash
+end
+
+-- Waits until fewer requests are in progress. Returns a refusal if that takes too long.
+local function wait_for_place(request, config, counts)
+  local is_known = request.tier == "demo" or counts:get(name_known(request.hash)) ~= nil
+  local visit = places.open(config, request, is_known)
+  kong.ctx.plugin.visit = visit
+  local verdict, answer = places.ask(visit, counts, ngx.now())
+  while verdict == "wait" and not request.has_left do
+    ngx.sleep(answer)
+    verdict, answer = places.ask(visit, counts, ngx.now())
+  end
+  if request.has_left then
+    return { status = CLIENT_HAS_LEFT }
+  end
+  return answer
+end
+
+-- nginx tells a function that the client has left while this plugin waits. Without one, nginx would end the coroutine in which
+-- Kong runs the plugin, which breaks the worker's next request.
+local function notice_leaving(request)
+  ngx.on_abort(function() request.has_left = true end)
+end
+
 -- Refuses a request, or counts it. Requests that are refused do not count toward the rate limit.
 local function refuse_or_count(request, config)
   local refused = refuse_flood() or refuse_request.check(request)
@@ -158,6 +188,18 @@ local function refuse_or_count(request, config)
   if refused then
     return refused
   end
+  notice_leaving(request)
+  if request.method == "POST" then
+    -- A client that sends slowly takes no place.
+    ngx.req.read_body()
+  end
+  refused = wait_for_place(request, config, counts)
+  if refused then
+    return refused
+  end
+  -- A new window may have begun meanwhile.
+  windows = rate_limit.open_windows(config.limits, request, ngx.time())
+  rate_limit.is_full(windows, counts)
   if rate_limit.count(windows, counts, exchange_counts) then
     return rate_limit.refuse(windows)
   end
@@ -240,12 +282,20 @@ local function is_key_unknown(source, status)
     and proxy_status:find("error=API_KEY_INVALID$") ~= nil
 end
 
+-- How long a key is known.
+local KNOWN_SECONDS = 3600
+
 -- Counts a key's request as a use, or forgets a key that does not exist. Errors of the database say nothing about the key.
 local function note_key(config, request, windows, source, status)
+  local counts = ngx.shared.single_audit_counts
   if is_key_unknown(source, status) then
-    rate_limit.forget(windows, ngx.shared.single_audit_counts)
-  elseif source == "service" and status < 500 and is_set(config.usage_url) then
-    key_use.note(config.usage_url, request.hash, windows[1].number)
+    rate_limit.forget(windows, counts)
+    counts:delete(name_known(request.hash))
+  elseif source == "service" and status < 500 then
+    counts:set(name_known(request.hash), true, KNOWN_SECONDS)
+    if is_set(config.usage_url) then
+      key_use.note(config.usage_url, request.hash, windows[1].number)
+    end
   end
 end
 
@@ -254,6 +304,9 @@ function handler:header_filter(config)
   local source, status = response.get_source(), response.get_status()
   -- nginx may refuse a request before the rewrite phase.
   local request = plugin.request or {}
+  if plugin.visit then
+    places.answer(plugin.visit, ngx.shared.single_audit_counts)
+  end
   response.set_header("X-Request-Id", request.id or ngx.var.kong_request_id)
   if plugin.windows then
     for name, value in pairs(rate_limit.headers(plugin.windows)) do
@@ -288,6 +341,14 @@ function handler:body_filter()
     filter_error_body(plugin.error)
   elseif plugin.csv then
     ngx.arg[1] = csv_body(plugin.csv, ngx.arg[1], ngx.arg[2])
+  end
+end
+
+-- Runs last, also if the client has left.
+function handler:log()
+  local visit = kong.ctx.plugin.visit
+  if visit then
+    places.leave(visit, ngx.shared.single_audit_counts)
   end
 end
 

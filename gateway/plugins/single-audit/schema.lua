@@ -13,6 +13,17 @@ local limit = {
   },
 }
 
+local at_a_time = {
+  type = "record",
+  required = true,
+  fields = {
+    { key = positive("Requests of a key that may be in progress at a time.") },
+    { network = positive("Requests of a client network that may be in progress at a time.") },
+    { all = positive("Requests of all clients that may be in progress at a time.") },
+    { unread = positive("Responses that a client with a key may be reading at a time.") },
+  },
+}
+
 local redis = {
   type = "record",
   required = true,
@@ -35,6 +46,9 @@ return {
           { writer_url = { type = "string", required = true, match = "^http://.+:%d+$", description = "URL of the PostgREST that gets the POST requests: http://HOST:PORT." } },
           { usage_url = { type = "string", len_min = 0, description = "URL at which the report service records which keys are used. Without it, this is not recorded." } },
           { limits = { type = "map", required = true, keys = { type = "string" }, values = limit, description = "Rate limits by tier. The line default is for all other tiers." } },
+          { at_a_time = at_a_time },
+          { most_waiting = positive("Maximum number of waiting requests of a key, and of a client network.") },
+          { longest_wait = positive("How long a request may wait, in seconds.") },
           { redis = redis },
           { longest_path = positive("Longest path, in bytes.") },
           { longest_query = positive("Longest query string, in bytes.") },

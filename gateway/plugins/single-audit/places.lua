@@ -1,0 +1,167 @@
+-- Limits how many requests are in progress at a time: of a key, of a client network, and of all clients. Others wait, without a
+-- connection to PostgREST. gateway/kong.yml has the numbers.
+--
+-- A place is an entry of the dictionary that a gateway's workers share. It expires, so that a worker that dies gives it back.
+
+local refusal = require "kong.plugins.single-audit.refusal"
+
+-- Longer than PostgREST may take (read_timeout in kong.yml).
+local ANSWER_SECONDS = 70
+-- Longer than clients read a response.
+local READING_SECONDS = 3600
+local RETRY_AFTER = "5"
+-- How often all waiting requests together ask for a place.
+local TRIES_PER_SECOND = 1000
+local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 0.25
+local EVERYBODY = "all"
+
+local places = {}
+
+--- The places that a request needs.
+--- @param config    the plugin's settings
+--- @param request   { kong_id, hash (of the key), tier, network }
+--- @param is_known  whether PostgreSQL has accepted the key. Others wait in a queue of their network, so that made-up keys do not
+---   fill the queues of clients.
+--- @return a visit, for the other functions
+function places.open(config, request, is_known)
+  local limits = config.at_a_time
+  -- Nobody gets the last connection of PostgREST.
+  local function leave_one(limit) return math.max(1, math.min(limit, limits.all - 1)) end
+  local tier = config.limits[request.tier] or config.limits.default
+  local of_client = "key:" .. request.hash .. (tier.by == "network" and request.network or "")
+  local of_network = "network:" .. request.network
+  local queue = is_known and of_client or "unknown:" .. request.network
+  return {
+    id = request.kong_id, longest_wait = config.longest_wait, most_waiting = config.most_waiting,
+    queues = is_known and { queue, of_network } or { queue },
+    needed = {
+      { name = queue, limit = leave_one(limits.key), seconds = ANSWER_SECONDS },
+      { name = of_network, limit = leave_one(limits.network), seconds = ANSWER_SECONDS },
+      { name = "read:" .. of_client .. request.network, limit = limits.unread, seconds = READING_SECONDS, is_kept = true },
+      { name = EVERYBODY, limit = limits.all, seconds = ANSWER_SECONDS },
+    },
+  }
+end
+
+local function give_back(place, visit, dict)
+  if place.taken and dict:get(place.taken) == visit.id then
+    dict:delete(place.taken)
+  end
+  place.taken = nil
+end
+
+local function take(place, visit, dict)
+  for number = 1, place.limit do
+    local name = ("place:%s:%d"):format(place.name, number)
+    if dict:add(name, visit.id, place.seconds) then
+      place.taken = name
+      return true
+    end
+  end
+end
+
+-- Takes all places or none. Returns the one that is missing.
+local function take_all(visit, dict)
+  for _, place in ipairs(visit.needed) do
+    if not take(place, visit, dict) then
+      for _, taken in ipairs(visit.needed) do
+        give_back(taken, visit, dict)
+      end
+      return place
+    end
+  end
+end
+
+-- Waiting requests are counted by the period in which they came, so that those of a worker that died are soon forgotten.
+local function name_count(queue, period)
+  return ("waiting:%s:%d"):format(queue, period)
+end
+
+local function count_waiting(queue, visit, dict, now)
+  local period = math.floor(now / visit.longest_wait)
+  return (dict:get(name_count(queue, period)) or 0) + (dict:get(name_count(queue, period - 1)) or 0)
+end
+
+local function is_queue_full(visit, dict, now)
+  for _, queue in ipairs(visit.queues) do
+    if count_waiting(queue, visit, dict, now) >= visit.most_waiting then
+      return true
+    end
+  end
+  return false
+end
+
+local function join_queues(visit, dict, now)
+  visit.since, visit.counts = now, {}
+  local function join(queue)
+    local name = name_count(queue, math.floor(now / visit.longest_wait))
+    dict:incr(name, 1, 0, 3 * visit.longest_wait)
+    visit.counts[#visit.counts + 1] = name
+  end
+  join(EVERYBODY)
+  for _, queue in ipairs(visit.queues) do
+    join(queue)
+  end
+end
+
+local function leave_queues(visit, dict)
+  for _, name in ipairs(visit.counts or {}) do
+    dict:incr(name, -1)
+  end
+  visit.counts = nil
+end
+
+local function refuse(visit, missing)
+  if missing.name == EVERYBODY then
+    return refusal.new(
+      503, "api_busy", "The API is busy.", "Send the request again after the number of seconds in Retry-After.",
+      { ["Retry-After"] = RETRY_AFTER }
+    )
+  end
+  local hint = missing.is_kept and "Read each response to the end before you send the next request."
+    or ("Send at most %d requests at a time: %d of a key and %d of a client IP run at once, and others wait for at most %d seconds.")
+      :format(visit.most_waiting, visit.needed[1].limit, visit.needed[2].limit, visit.longest_wait)
+  return refusal.new(
+    429, "too_many_requests_at_a_time", "Too many requests of this key or client IP are in progress.", hint,
+    { ["Retry-After"] = RETRY_AFTER }
+  )
+end
+
+--- Asks for the places that a request needs.
+--- @param dict  a dictionary like ngx.shared
+--- @param now   Unix time in seconds
+--- @return "pass"; or "wait" and the seconds after which to ask again; or "refuse" and the refusal
+function places.ask(visit, dict, now)
+  local missing = take_all(visit, dict)
+  if not missing then
+    leave_queues(visit, dict)
+    return "pass"
+  end
+  if not visit.since and not is_queue_full(visit, dict, now) then
+    join_queues(visit, dict, now)
+  elseif not visit.since or now - visit.since >= visit.longest_wait then
+    leave_queues(visit, dict)
+    return "refuse", refuse(visit, missing)
+  end
+  local pause = count_waiting(EVERYBODY, visit, dict, now) / TRIES_PER_SECOND * (0.5 + math.random())
+  return "wait", math.max(SHORTEST_PAUSE, math.min(pause, LONGEST_PAUSE))
+end
+
+--- Gives back the places of a request that PostgREST has answered. The client may still read the response.
+function places.answer(visit, dict)
+  for _, place in ipairs(visit.needed) do
+    if not place.is_kept then
+      give_back(place, visit, dict)
+    end
+  end
+end
+
+--- Gives back everything: the response was read, or the client has left.
+function places.leave(visit, dict)
+  leave_queues(visit, dict)
+  for _, place in ipairs(visit.needed) do
+    give_back(place, visit, dict)
+  end
+end
+
+return places

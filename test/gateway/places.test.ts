@@ -1,0 +1,255 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { luaPluginsDirectory } from "../../gateway/embedded/lua-plugin.ts";
+import { runLua } from "../../gateway/embedded/lua-state.ts";
+import type { WireAnswer } from "../torture/send-request.ts";
+import {
+  issueKey,
+  openRequest,
+  readKongYml,
+  send,
+  startGateway,
+  startUpstream,
+  useGateways,
+} from "./gateways.ts";
+
+// How many requests are in progress at a time, and how others wait (gateway/plugins/single-audit/places.lua).
+
+useGateways();
+const [ofKey, ofNetwork, mostWaiting] = [2, 3, 100];
+const makeKey = () => issueKey(randomBytes(16).toString("hex"));
+let host = 1;
+/** An address that no other test uses. */
+const makeAddress = () => `127.0.3.${host++}`;
+
+let url: string;
+/** Of a gateway whose requests wait only a second. */
+let hastyUrl: string;
+/** Requests that the upstream has not answered, by key. */
+const held: { key: unknown; answer: (status?: number, body?: object) => void }[] = [];
+let holds = false;
+beforeAll(async () => {
+  const upstream = await startUpstream((incoming, response) => {
+    const answer = (status = 200, body: object = []) =>
+      response
+        .writeHead(status, { ...(status === 401 && { "proxy-status": "PostgREST; error=API_KEY_INVALID" }) })
+        .end(JSON.stringify(body));
+    if (incoming.url?.startsWith("/large")) return void response.end("x".repeat(30_000_000));
+    if (!holds) return answer();
+    held.push({ key: incoming.headers["x-api-key-sha256"], answer });
+  });
+  const start = async (longest_wait: number) => {
+    const config = await readKongYml(({ config }) => {
+      Object.assign(config, { longest_wait, most_waiting: mostWaiting });
+      config.at_a_time = { key: ofKey, network: ofNetwork, all: 5, unread: 24 };
+    });
+    return (await startGateway(config, upstream)).url;
+  };
+  [url, hastyUrl] = [await start(30), await start(1)];
+});
+beforeEach(() => {
+  holds = false;
+  return releaseAll();
+});
+
+const ask = (localAddress: string, key: string, gateway = url) =>
+  send(gateway, "/general", { localAddress, headers: { "x-api-key": key } });
+/** Makes PostgreSQL's answer known: it has accepted the key. */
+async function makeKnownKey(gateway = url): Promise<string> {
+  const key = makeKey();
+  holds = false;
+  expect((await ask("127.0.4.1", key, gateway)).status).toBe(200);
+  return key;
+}
+/** Sends requests that the upstream does not answer yet. */
+function sendMany(count: number, address: string, key: string, gateway = url): Promise<WireAnswer>[] {
+  holds = true;
+  return Array.from({ length: count }, () => ask(address, key, gateway));
+}
+async function releaseAll(): Promise<void> {
+  for (const { answer } of held.splice(0)) answer();
+}
+async function releaseUntil(answers: Promise<WireAnswer>[]): Promise<WireAnswer[]> {
+  let isOver = false;
+  const all = Promise.all(answers).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    await releaseAll();
+    await sleep(5);
+  }
+  return all;
+}
+const remaining = ({ headers }: WireAnswer) => Number(headers["x-ratelimit-remaining-hour"]);
+
+describe("requests at a time", () => {
+  it("of a key wait for each other, and all are answered", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey()];
+    const answers = sendMany(40, address, key);
+    await expect.poll(() => held.length).toBe(ofKey);
+    await sleep(300);
+    expect(held.length).toBe(ofKey);
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, held.length);
+    }, 1);
+    const statuses = (await releaseUntil(answers)).map(({ status }) => status);
+    clearInterval(watch);
+    expect(statuses).toEqual(Array(40).fill(200));
+    expect(most).toBeLessThanOrEqual(ofKey);
+  });
+
+  it("of a network wait for each other, and those of another network do not", async () => {
+    const [address, keys] = [makeAddress(), [await makeKnownKey(), await makeKnownKey()]];
+    const another = await makeKnownKey();
+    const answers = keys.flatMap((key) => sendMany(ofKey, address, key));
+    await expect.poll(() => held.length).toBe(ofNetwork);
+    const other = sendMany(1, makeAddress(), another);
+    await expect.poll(() => held.length).toBe(ofNetwork + 1);
+    for (const { status } of await releaseUntil([...answers, ...other])) expect(status).toBe(200);
+  });
+
+  it("of all clients leave none of PostgREST's connections waiting, and get 503 after a while", async () => {
+    const keys = [await makeKnownKey(hastyUrl), await makeKnownKey(hastyUrl), await makeKnownKey(hastyUrl)];
+    const answers = keys.flatMap((key) => sendMany(ofKey, makeAddress(), key, hastyUrl));
+    await expect.poll(() => held.length).toBe(5);
+    const busy = await Promise.race(answers);
+    expect([busy.status, busy.headers["retry-after"], JSON.parse(busy.body).code]).toEqual([
+      503,
+      "5",
+      "api_busy",
+    ]);
+    await releaseUntil(answers);
+  });
+
+  it("that waited too long get 429, which does not count toward the hour", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey(hastyUrl)];
+    const before = remaining(await ask(address, key, hastyUrl));
+    const answers = sendMany(ofKey + 1, address, key, hastyUrl);
+    const { status, headers, body } = await Promise.race(answers);
+    expect([status, headers["retry-after"]]).toEqual([429, "5"]);
+    expect(JSON.parse(body)).toMatchObject({
+      code: "too_many_requests_at_a_time",
+      hint: expect.stringContaining(`${ofKey} of a key and ${ofNetwork} of a client IP`),
+    });
+    await releaseUntil(answers);
+    holds = false;
+    expect(remaining(await ask(address, key, hastyUrl))).toBe(before - ofKey - 1);
+  });
+
+  it("beyond those that may wait get 429 at once", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey()];
+    const answers = sendMany(ofKey + mostWaiting + 20, address, key);
+    let refused = 0;
+    for (const answer of answers) void answer.then(({ status }) => (refused += Number(status === 429)));
+    await expect.poll(() => refused).toBe(20);
+    const statuses = (await releaseUntil(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(ofKey + mostWaiting);
+  });
+});
+
+describe("clients", () => {
+  const leave = async (address: string, key: string) => {
+    const request = openRequest(url, "/general", { localAddress: address, headers: { "x-api-key": key } });
+    request.on("error", () => {});
+    request.end();
+    await sleep(200);
+    request.destroy();
+    await sleep(200);
+  };
+
+  it("that leave while they wait give their place up", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey()];
+    const running = sendMany(ofKey, address, key);
+    await expect.poll(() => held.length).toBe(ofKey);
+    await leave(address, key);
+    await releaseUntil(running);
+    expect(held).toEqual([]);
+    await sleep(200);
+    expect(held).toEqual([]);
+  });
+
+  it("that leave before PostgREST has answered give their place up", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey()];
+    holds = true;
+    for (let count = 0; count < ofKey; count++) await leave(address, key);
+    expect(held.length).toBe(ofKey);
+    const next = sendMany(1, address, key);
+    await expect.poll(() => held.length).toBe(ofKey + 1);
+    await releaseUntil(next);
+  });
+
+  it("that read slowly keep no place, but may have only 24 unread responses", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey(hastyUrl)];
+    const headers = { "x-api-key": key };
+    const responses: IncomingMessage[] = [];
+    for (let count = 0; count < 24; count++) {
+      const request = openRequest(hastyUrl, "/large", { localAddress: address, headers });
+      request.end();
+      const [response] = await once(request, "response");
+      responses.push(response);
+    }
+    const { status, body } = await ask(address, key, hastyUrl);
+    expect([status, JSON.parse(body).hint]).toEqual([
+      429,
+      expect.stringContaining("Read each response to the end"),
+    ]);
+    expect((await ask(address, await makeKnownKey(hastyUrl), hastyUrl)).status).toBe(200);
+    for (const response of responses) response.destroy();
+    await expect.poll(async () => (await ask(address, key, hastyUrl)).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it("with made-up keys fill only a queue of their own", async () => {
+    const [address, key] = [makeAddress(), await makeKnownKey()];
+    const made = Array.from({ length: mostWaiting + 10 }, () => sendMany(1, address, makeKey())).flat();
+    await expect.poll(() => held.length).toBe(ofKey);
+    const known = sendMany(1, address, key);
+    await expect.poll(() => held.length).toBe(ofKey + 1);
+    held.pop()?.answer();
+    expect((await Promise.all(known))[0]?.status).toBe(200);
+    let isOver = false;
+    const all = Promise.all(made).finally(() => (isOver = true));
+    while (!isOver) {
+      for (const { answer } of held.splice(0)) answer(401, { code: "API_KEY_INVALID" });
+      await sleep(5);
+    }
+    expect(new Set((await all).map(({ status }) => status))).toEqual(new Set([401, 429]));
+  });
+});
+
+it("a worker that dies gives its places back", async () => {
+  let time = 1000;
+  const read = (file: string) => readFile(file, "latin1");
+  const plugin = path.join(luaPluginsDirectory, "single-audit");
+  const lua = await runLua(
+    `local host = ...
+    for name, source in pairs(host.modules) do package.preload[name] = load(source) end
+    local dict = require("dict")(host.now)
+    local places = require "kong.plugins.single-audit.places"
+    return function(id) return (places.ask(places.open(host.config, { kong_id = id, hash = "h", network = "n" }, true), dict, host.now())) end`,
+    {
+      now: () => time,
+      modules: {
+        dict: await read(path.join(luaPluginsDirectory, "../embedded/lua/shared_dict.lua")),
+        "kong.plugins.single-audit.places": await read(path.join(plugin, "places.lua")),
+        "kong.plugins.single-audit.refusal": await read(path.join(plugin, "refusal.lua")),
+      },
+      config: {
+        limits: { default: { by: "key" } },
+        at_a_time: { key: 1, network: 9, all: 9, unread: 9 },
+        longest_wait: 10,
+        most_waiting: 1,
+      },
+    },
+  );
+  expect([lua("first"), lua("second"), lua("third")]).toEqual(["pass", "wait", "refuse"]);
+  time += 30;
+  expect(lua("fourth")).toBe("wait");
+  time += 60;
+  expect(lua("fifth")).toBe("pass");
+});
