@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { unlimitedAddresses } from "../support/start-kong.ts";
 import {
   issueKey,
   kongProgram,
@@ -17,7 +16,6 @@ import {
 
 useGateways();
 const limits = { demo: { by: "network", hour: 30, day: 50 }, default: { by: "key", hour: 100 } } as const;
-const environment = { ...unlimitedAddresses, KONG_NGINX_PROXY_LIMIT_CONN: "clients 1000" };
 let url: string;
 beforeAll(async () => {
   const refused = { "proxy-status": "PostgREST; error=API_KEY_INVALID" };
@@ -29,7 +27,7 @@ beforeAll(async () => {
   ({ url } =
     kongProgram === undefined
       ? await startEmbedded(config, upstream)
-      : await startRealKong(config, upstream, [], environment));
+      : await startRealKong(config, upstream));
 });
 
 // Windows are calendar hours, so a test that starts at the end of one waits for the next.
