@@ -39,7 +39,8 @@ end
 local function refuse_path(request)
   local path = request.path
   -- For any other path, PostgREST's error is just {}.
-  if not is_table_path(path) or path:find("/", 2, true) and not path:find("^/rpc/[^/]+$") then
+  -- PostgREST fails on bytes that are not UTF-8, which Kong sends it in X-Forwarded-Path.
+  if request.raw_path:find("[\128-\255]") or not is_table_path(path) or path:find("/", 2, true) and not path:find("^/rpc/[^/]+$") then
     return refusal.no_such_table()
   end
 end
