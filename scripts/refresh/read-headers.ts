@@ -45,8 +45,9 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));
   await client.query(
-    `delete from data_set.awaited_columns using unnest($1::text[], $2::text[]) as found (table_name, column_name)
-     where (awaited_columns.table_name, awaited_columns.column_name) = (found.table_name, found.column_name)`,
+    `delete from data_set.awaited_columns
+     where (table_name, column_name) in (select * from unnest($1::text[], $2::text[]))
+       or column_name in (select name from staging.derived_columns)`,
     [read.flatMap(({ file, names }) => names.map(() => file.table)), read.flatMap(({ names }) => names)],
   );
   return compared;

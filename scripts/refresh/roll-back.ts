@@ -7,7 +7,7 @@ import { findSuppressedSince, listReports } from "./suppression.ts";
  * Makes the previous data set live again, and the live one the previous: a second rollback undoes the first.
  *
  * @returns the ID of the data set that is live now
- * @throws Error if there is no previous data set, if it lacks a served column, or if it shows a report suppressed since then
+ * @throws Error if there is no previous data set, or if it shows a report suppressed since then
  */
 export async function rollBack(client: Client): Promise<string> {
   return await lockPublication(client, async () => {
