@@ -30,8 +30,8 @@ it.each([
   expectUnauthorized(await request(`${path}&api_key=unknown`));
 });
 
-it("keys that were never issued are refused with 401, however many come at once", async () => {
-  const tiers = Array.from({ length: 200 }, (_, n) => ["individual", "tribal", "no0such0tier"][n % 3]);
+it("keys that were never issued are refused with 401, also if many come at once", async () => {
+  const tiers = Array.from({ length: 100 }, (_, n) => ["individual", "tribal", "no0such0tier"][n % 3]);
   // The rate limit of the tier demo is per address, so this key needs its own.
   const demo = ask(makeKey("demo"), makeAddress());
   for (const answer of await Promise.all([...tiers.map((tier) => ask(makeKey(tier))), demo])) {

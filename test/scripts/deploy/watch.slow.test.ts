@@ -36,8 +36,8 @@ it("db:watch serves a saved view within seconds, prints what changed, and keeps 
   expect(await statusOf("other_id")).toBe(200);
   await copy.write(viewFile, old);
   await expect.poll(() => statusOf("other_id")).toBe(400);
-  await copy.write("data_set/views.sql", "-- changed\n");
-  await says("data_set/views.sql: in effect with the next data set\n  npm run refresh -- --from DIRECTORY");
+  await copy.write("data_set/totals.sql", "-- changed\n");
+  await says("data_set/totals.sql: in effect with the next data set\n  npm run refresh -- --from DIRECTORY");
   expect(output()).not.toContain("mine");
   child.kill("SIGINT");
   expect(await exited).toBe(0);
