@@ -4,10 +4,10 @@ import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { resetSession } from "../sql/session.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
 import type { ApiFiles, DatabaseFiles } from "./read-files.ts";
-import { replaceFunctions } from "./replace-functions.ts";
+import { completeFunctions, type Replaced } from "./replace-functions.ts";
 
 /**
- * Replaces the functions of `db/functions`, and rebuilds `request` and the API schemas, inside the caller's transaction. The
+ * Completes the functions of `db/functions`, and rebuilds `request` and the API schemas, inside the caller's transaction. The
  * files of `request` run with the rights of the
  * deploying role. The files of a version run with the rights of api_owner, which may read `dissemination` and owns only these
  * schemas, so PostgreSQL refuses everything else. Running requests finish first; new requests wait until the transaction ends
@@ -15,14 +15,18 @@ import { replaceFunctions } from "./replace-functions.ts";
  *
  * @throws SqlFileError if a file fails; DeploymentRefused if a rebuild would delete objects made by hand
  */
-export async function applyApi(client: Client, { functions, api }: DatabaseFiles): Promise<void> {
+export async function applyApi(
+  client: Client,
+  { functions, api }: DatabaseFiles,
+  replaced: Replaced,
+): Promise<void> {
   const { request, versions } = api;
   // request.authorize() holds a share of this lock until its request ends.
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
   await refuseHandMadeObjects(client, { versions });
   await client.query(await readDeploymentFile("drop_versions.sql"));
   await client.query(await readDeploymentFile("clear_request.sql"));
-  await replaceFunctions(client, functions);
+  await completeFunctions(client, functions, replaced);
   await client.query("select data_set.bind_views()");
   await runSqlFiles(client, request);
   // Default privileges belong to the role that deployed first.

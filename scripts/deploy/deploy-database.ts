@@ -21,11 +21,7 @@ import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { installLeakCheck, keepNewestLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
-import {
-  createLockFreeFunctions,
-  hashPublicationFunctions,
-  rebuildOutdatedIndexes,
-} from "./replace-functions.ts";
+import { hashPublicationFunctions, rebuildOutdatedIndexes, replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -66,8 +62,9 @@ export class DriftFound extends DeploymentRefused {
 }
 
 /**
- * Brings a database to the state of `db`: migrations, functions, the API schemas, the indexes of the data set, then the given passwords of
- * login roles. Each step is a transaction that ends with the leak check and is refused whole. A second deployment at the same time waits for the first. If
+ * Brings a database to the state of `db`: migrations, functions, the API schemas, the indexes of the data set, then the given
+ * passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second deployment
+ * at the same time waits for the first. If
  * nothing differs, nothing is changed.
  *
  * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
@@ -111,7 +108,6 @@ export async function deployDatabase(
       // For `GET /`, PostgREST's query takes ten times as long if the planner expects only one function in the catalog.
       // Requests wait for the transaction above, so this runs after it.
       await client.query("analyze pg_catalog.pg_proc");
-      await rebuildOutdatedIndexes(client, report);
     } else {
       // A change made by hand, or a migration without a transaction, may have caused a leak.
       const check = async () => {
@@ -120,6 +116,7 @@ export async function deployDatabase(
       };
       await runTransaction(client, check, report);
     }
+    await rebuildOutdatedIndexes(client, report);
     const indexes = await buildIndexes(client, report);
     for (const statement of setPasswords) await client.query(statement);
     await limitTemporaryFiles(client, report);
@@ -161,10 +158,11 @@ export async function rebuildApi(
   options: DeploymentOptions,
 ): Promise<ContractChange[]> {
   const installed = await installLeakCheck(client, files.leakCheck);
-  const checked = await createLockFreeFunctions(client, files.functions);
-  await refuseLeaksInRows(client);
-  await applyApi(client, files);
+  const replaced = await replaceFunctions(client, files.functions);
+  const checked = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
+  await refuseLeaksInRows(client);
+  await applyApi(client, files, replaced);
   await installLeakCheck(client, files.leakCheck, installed);
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);

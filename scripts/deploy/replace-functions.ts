@@ -4,35 +4,59 @@ import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import { functionSchemas, nameFunction } from "./read-files.ts";
 
+/** What `completeFunctions` has to drop, and the triggers of before. */
+export interface Replaced {
+  others: string[];
+  triggers: Set<string>;
+}
+
+const hasTrigger = ({ sql }: SqlFile) => /^create or replace trigger/m.test(sql);
+
 /**
- * Replaces the functions of `db/functions` and their triggers, inside the caller's transaction. Functions and triggers that no
- * file has are dropped, and so are earlier signatures. Each function has exactly the rights that its file grants.
+ * Replaces the functions of `db/functions` inside the caller's transaction, as far as that locks no table and needs nothing
+ * dropped: `completeFunctions` does the rest. Each function has exactly the rights that its file grants.
  *
- * @throws SqlFileError; DeploymentRefused if something durable depends on what would be dropped
+ * @throws SqlFileError; DeploymentRefused
  */
-export async function replaceFunctions(client: Client, files: SqlFile[]): Promise<void> {
-  const before = await readState(client);
-  await createFunctions(client, files);
-  await dropOthers(client, before);
-  const { rows: statements } = await client.query<{ statement: string }>(revokeRights, [functionSchemas]);
-  for (const { statement } of statements) await client.query(statement);
+export async function replaceFunctions(client: Client, files: SqlFile[]): Promise<Replaced> {
+  const free = files.filter((file) => !hasTrigger(file));
+  const [before, after] = await createFunctions(client, free);
+  await revokeRights(client, after.rows);
   // Now that all exist, PostgreSQL checks the bodies of those that call one another.
-  await runSqlFiles(client, files);
-  refuseOtherNames(files, await readState(client));
+  await runSqlFiles(client, free);
+  const rows = new Set(before.rows.map(({ row }) => row));
+  const triggerFunctions = files.filter(hasTrigger).map(nameFunction);
+  const others = after.rows.filter(
+    ({ row, name, is_function }) => is_function && rows.has(row) && !triggerFunctions.includes(name),
+  );
+  refuseOtherNames(
+    free,
+    after.rows.filter((row) => !others.includes(row)),
+  );
+  return { others: others.map((one) => one.drop), triggers: rows };
 }
 
 /**
- * Creates or replaces functions that have no triggers, which would lock tables. Until the deployment replaces all functions, what
- * other files no longer grant stays granted.
+ * Replaces the functions that have triggers, with these, and drops functions, triggers and earlier signatures that no file has.
  *
- * @returns a hash of the functions of publication
+ * @throws SqlFileError; DeploymentRefused if something durable depends on what would be dropped
  */
-export async function createLockFreeFunctions(client: Client, files: SqlFile[]): Promise<string> {
-  await createFunctions(
+export async function completeFunctions(
+  client: Client,
+  files: SqlFile[],
+  { others, triggers }: Replaced,
+): Promise<void> {
+  const locking = files.filter(hasTrigger);
+  await createInOrder(client, locking);
+  const { rows } = await readState(client);
+  refuseOtherNames(locking, rows);
+  for (const one of rows) if (!one.is_function && triggers.has(one.row)) await client.query(one.drop);
+  if (others.length > 0) await drop(client, `drop function ${others.join(", ")}`);
+  const names = locking.map(nameFunction);
+  await revokeRights(
     client,
-    files.filter(({ sql }) => !/^create or replace trigger/m.test(sql)),
+    rows.filter(({ name }) => names.includes(name)),
   );
-  return await hashPublicationFunctions(client);
 }
 
 /** Hashes the functions that the report service calls, and others of its schema. */
@@ -79,7 +103,7 @@ from deployment.outdated_indexes left join pg_catalog.pg_class on pg_class.oid =
 
 interface State {
   /** The row of each function and trigger. PostgreSQL writes a new row if it replaces one. */
-  rows: { row: string; name: string; drop: string; is_function: boolean }[];
+  rows: { row: string; name: string; drop: string; is_function: boolean; rights: string | null }[];
   /** The bodies of the functions that each index calls, as a hash. */
   indexes: { index_id: string; bodies: string }[];
 }
@@ -120,11 +144,25 @@ select
   (
     select coalesce(json_agg(listed), '[]')
     from (
-      select oid || ' ' || place::text as row, pronamespace::regnamespace || '.' || proname as name,
-        oid::regprocedure::text as drop, true as is_function
-      from replaced
+      select replaced.oid || ' ' || place::text as row, pronamespace::regnamespace || '.' || proname as name,
+        replaced.oid::regprocedure::text as drop, true as is_function,
+        nullif(concat_ws(
+          '; ',
+          (
+            select format(
+              'revoke all on function %s from %s cascade', replaced.oid::regprocedure,
+              string_agg(case grantee when 0 then 'public' else grantee::regrole::text end, ', ')
+            )
+            from aclexplode(coalesce(proacl, acldefault('f', proowner))) where grantee <> proowner having count(*) > 0
+          ),
+          -- Whichever role deploys, its functions belong to the role that deployed first.
+          case when proowner <> nspowner then
+            format('alter function %s owner to %s', replaced.oid::regprocedure, nspowner::regrole)
+          end
+        ), '') as rights
+      from replaced join pg_catalog.pg_namespace on pg_namespace.oid = pronamespace
       union all
-      select row, table_name, format('drop trigger %I on %s', tgname, table_name), false from triggers
+      select row, table_name, format('drop trigger %I on %s', tgname, table_name), false, null from triggers
     ) as listed
   ) as rows,
   (
@@ -136,12 +174,14 @@ select
   ) as indexes`;
 
 /** Creates or replaces functions. Drops a function first if PostgreSQL cannot replace it, because its signature has changed. */
-async function createFunctions(client: Client, files: SqlFile[]): Promise<void> {
+async function createFunctions(client: Client, files: SqlFile[]): Promise<[before: State, after: State]> {
   const before = await readState(client);
   await client.query("set local check_function_bodies = off");
   await createInOrder(client, files);
   await client.query("set local check_function_bodies = on");
-  await recordOutdatedIndexes(client, before, await readState(client));
+  const after = await readState(client);
+  await recordOutdatedIndexes(client, before, after);
+  return [before, after];
 }
 
 async function createInOrder(client: Client, files: SqlFile[]): Promise<void> {
@@ -175,13 +215,8 @@ with recursive found as (
 )
 select string_agg(oid::regprocedure::text, ', ') as functions from found`;
 
-/** Drops the functions and triggers whose rows are the same as before, because no file replaced them. */
-async function dropOthers(client: Client, before: State): Promise<void> {
-  const known = new Set(before.rows.map(({ row }) => row));
-  const others = (await readState(client)).rows.filter(({ row }) => known.has(row));
-  for (const trigger of others.filter((one) => !one.is_function)) await client.query(trigger.drop);
-  const functions = others.filter((one) => one.is_function).map((one) => one.drop);
-  if (functions.length > 0) await drop(client, `drop function ${functions.join(", ")}`);
+async function revokeRights(client: Client, rows: State["rows"]): Promise<void> {
+  await client.query(rows.flatMap(({ rights }) => rights ?? []).join(";"));
 }
 
 async function drop(client: Client, statement: string): Promise<void> {
@@ -198,29 +233,11 @@ async function drop(client: Client, statement: string): Promise<void> {
   });
 }
 
-// Also gives each function to the schema's owner, whichever role deploys.
-const revokeRights = `
-with ${replaced}
-select format(
-    'revoke all on function %s from %s cascade', replaced.oid::regprocedure,
-    string_agg(case grantee when 0 then 'public' else grantee::regrole::text end, ', ')
-  ) as statement
-from replaced cross join lateral aclexplode(coalesce(proacl, acldefault('f', proowner)))
-where grantee <> proowner
-group by replaced.oid
-union all
-select format('alter function %s owner to %s', replaced.oid::regprocedure, nspowner::regrole)
-from replaced join pg_catalog.pg_namespace on pg_namespace.oid = pronamespace
-where proowner <> nspowner`;
-
-/** Refuses files whose names are not the names of their functions. */
-function refuseOtherNames(files: SqlFile[], { rows }: State): void {
-  const made = rows.filter((one) => one.is_function).map(({ name }) => name);
-  const names = files.map(nameFunction);
-  refuseIfFound("These functions are not in a file of their own name in db/functions. Move them:", [
-    ...made.filter((name) => !names.includes(name)),
-    ...names.filter((name) => !made.includes(name)),
-  ]);
+function refuseOtherNames(files: SqlFile[], rows: State["rows"]): void {
+  refuseIfFound(
+    "These files of db/functions do not create the function that they are named after:",
+    files.map(nameFunction).filter((name) => !rows.some((one) => one.name === name)),
+  );
 }
 
 async function recordOutdatedIndexes(client: Client, before: State, after: State): Promise<void> {

@@ -60,7 +60,7 @@ describe.each(present)("the $language client", (client) => {
 
     it("writes the API's CSV to a file whose name ends in .csv", async () => {
       expect((await walk("notes_to_sefa", "walk.csv")).code).toBe(0);
-      expect(await readFile(inDirectory("walk.csv"), "utf8")).toBe(`${await ask("/notes_to_sefa", "csv")}\n`);
+      expect(await readFile(inDirectory("walk.csv"), "utf8")).toBe(await ask("/notes_to_sefa", "csv"));
     });
 
     it("writes the column names of a table without rows as CSV, and nothing as JSON lines", async () => {

@@ -120,7 +120,9 @@ describe("db:deploy", () => {
     await request.query("select pg_advisory_lock_shared(hashtext('api_schemas'))");
     await client.query("begin; set local lock_timeout = 1");
     const files = await readFiles(copy.directory);
-    await expect(applyApi(client, files)).rejects.toThrow("lock timeout");
+    await expect(applyApi(client, files, { others: [], triggers: new Set() })).rejects.toThrow(
+      "lock timeout",
+    );
     await Promise.all([client.end(), request.end()]);
   });
 

@@ -72,12 +72,22 @@ it("a deployment says that it cannot check for drift if catalog.sql has changed,
   await expectDeploy(["--accept-drift"], 0, "");
 });
 
-it("drift in the API is repaired by the next deployment", async () => {
+it("drift in the API, functions and triggers is repaired by the next deployment", async () => {
   const before = await readAll(own.url);
+  await own.client.query(
+    `revoke execute on function access.redeem_access_token(uuid) from report_service;
+     drop trigger api_keys_keep on access.api_keys; alter table access.events disable trigger user;
+     create or replace function access.refuse_removal() returns trigger language plpgsql as 'begin return null; end';
+     drop function access.prune_access_tokens()`,
+  );
   await own.client.query(
     "drop view api_v1_1_0.resubmission cascade; comment on view api_v1_1_0.general is 'changed'; create or replace function request.find_retirement(profile text) returns jsonb language sql as 'select null::jsonb'",
   );
-  await expectDeploy(["--plan"], 3, /\+ view api_v1_1_0\.resubmission/);
+  await expectDeploy(
+    ["--plan"],
+    3,
+    /\+ function access\.prune_access_tokens[\s\S]*\+ trigger api_keys_keep[\s\S]*\+ view api_v1_1_0\.resubmission/,
+  );
   await expectDeploy([], 0, /The API schemas or functions were changed by hand/);
   expect(await readAll(own.url)).toEqual(before);
 });

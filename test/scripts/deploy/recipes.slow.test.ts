@@ -66,8 +66,11 @@ async function edit(file: string, diff: string): Promise<void> {
   );
 }
 
-const query = <Row extends Record<string, unknown>>(sql: string) =>
-  queryOn<Row>(stack.facts.database_url, sql);
+const query = <Row extends Record<string, unknown>>(sql: string, role = "postgres") => {
+  const url = new URL(stack.facts.database_url);
+  url.searchParams.set("options", `-c role=${role}`);
+  return queryOn<Row>(url.href, sql);
+};
 
 async function runCommands(
   text: string,
@@ -154,6 +157,17 @@ describe("docs/recipes.md", { timeout: 400_000 }, () => {
       "select jsonb_path_query_array(publication.describe_api(), '$[*].functions[*].name')::text as functions",
     );
     expect(row?.functions).toContain("newest_report_date");
+  });
+
+  it("adds a field to a key", async () => {
+    await follow("Add a field to a key");
+    await query(
+      "select from access.issue_key('individual', 'grace@example.gov', key_purpose => 'research')",
+      "key_operator",
+    );
+    expect(await query("select purpose from access.api_keys where purpose is not null")).toEqual([
+      { purpose: "research" },
+    ]);
   });
 
   it("renames a column in a new version", async () => {
