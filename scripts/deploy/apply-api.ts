@@ -8,10 +8,9 @@ import { completeFunctions, type Replaced } from "./replace-functions.ts";
 
 /**
  * Completes the functions of `db/functions`, and rebuilds `request` and the API schemas, inside the caller's transaction. The
- * files of `request` run with the rights of the
- * deploying role. The files of a version run with the rights of api_owner, which may read `dissemination` and owns only these
- * schemas, so PostgreSQL refuses everything else. Running requests finish first; new requests wait until the transaction ends
- * (bench/RESULTS.md, Deployments).
+ * files of `request` run with the rights of the deploying role. The files of a version run with the rights of api_owner, which
+ * may read `dissemination` and owns only these schemas, so PostgreSQL refuses everything else. Running requests finish first;
+ * new requests wait until the transaction ends (bench/RESULTS.md, Deployments).
  *
  * @throws SqlFileError if a file fails; DeploymentRefused if a rebuild would delete objects made by hand
  */

@@ -64,8 +64,7 @@ export class DriftFound extends DeploymentRefused {
 /**
  * Brings a database to the state of `db`: migrations, functions, the API schemas, the indexes of the data set, then the given
  * passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second deployment
- * at the same time waits for the first. If
- * nothing differs, nothing is changed.
+ * at the same time waits for the first. If nothing differs, nothing is changed.
  *
  * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
  */
