@@ -126,8 +126,6 @@ export const strayRights: Record<string, string> = {
     "Unlisted: objects that publisher creates: api_public may select on large objects",
   "create policy tribal_update on suppressed.general for update to api_tribal using (true)":
     "Unlisted: policy tribal_update on suppressed.general for update to api_tribal using (true)",
-  "insert into suppressed.resubmission (report_id, auditee_uei, status) select report_id, auditee_uei, 'most_recent' from disclosed.general limit 1":
-    "disclosed.general reveals data of suppressed submissions",
   ...Object.fromEntries(
     [
       "select distinct report_id::name as report_id from disclosed.general",
@@ -212,8 +210,6 @@ export const detours: Record<string, string> = {
 
 /** What a database's owner or publisher could run, and what find_leaks() then reports. */
 export const attacks: Record<string, string> = {
-  "insert into suppressed.resubmission (report_id, auditee_uei, status) select report_id, auditee_uei, 'most_recent' from disclosed.general limit 1":
-    "disclosed.general reveals data of suppressed submissions",
   "create view api_v1_1_0.bare as table suppressed.general; grant select on api_v1_1_0.bare to api_public; alter view api_v1_1_0.bare owner to api_owner; grant usage on schema suppressed to api_owner; grant select on suppressed.general to api_owner; create policy builder on suppressed.general to api_owner using (true)":
     "Unlisted: policy builder on suppressed.general for all to api_owner using (true)",
   "create view api_v1_1_0.bare as table suppressed.general; grant select on api_v1_1_0.bare to api_public;":
@@ -269,6 +265,8 @@ export const attacks: Record<string, string> = {
     "disclosed.notes_to_sefa reveals data of suppressed submissions, or has rows without a report_id",
   "update disclosed.resubmission set previous_report_id = (select report_id from suppressed.general limit 1) where report_id = (select report_id from disclosed.resubmission limit 1)":
     "disclosed.resubmission reveals data of suppressed submissions",
+  "insert into suppressed.resubmission (report_id, auditee_uei, status) select report_id, auditee_uei, 'most_recent' from disclosed.general limit 1":
+    "disclosed.general reveals data of suppressed submissions",
   "insert into disclosed.resubmission (report_id, auditee_uei, status) select previous_report_id, auditee_uei, 'deprecated_via_resubmission' from suppressed.resubmission where previous_report_id is not null limit 1":
     "disclosed.resubmission has a status that reveals a later suppressed submission",
   "update disclosed.general set resubmission_version = 2 where report_id in (select next_report_id from suppressed.resubmission) and report_id not in (select report_id from disclosed.resubmission)":

@@ -214,25 +214,6 @@ it("a file of the schema request cannot replace the leak check", async () => {
   await expect(deploy()).rejects.toThrow("api_public may become api_tribal");
 });
 
-it("settings of a migration, an API file or the database do not make the leak check skip what is older", async () => {
-  const set = (name: string) => `set_config('publication.${name}', pg_current_xact_id()::text, true)`;
-  const settings = `do $$ begin perform ${set("leaks_asked_in")}, ${set("rules_asked_in")}; end $$`;
-  await own.client.query(
-    `create function publication.peek() returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general';
-     grant execute on function publication.peek to report_service;
-     do $$ begin execute format('alter database %I set publication.leaks_asked_in = 1', current_database()); end $$`,
-  );
-  const refused = "report_service may execute on function publication.peek()";
-  await copy.migrate(settings);
-  await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow(refused);
-  await copy.migrate("select 1");
-  await copy.edit(viewFile, (text) => `${text}${settings};\n`);
-  await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow(refused);
-  await undo(
-    "drop function publication.peek; do $$ begin execute format('alter database %I reset all', current_database()); end $$",
-  );
-});
-
 it("a deployment reads rows before it waits for requests, which then wait for it", async () => {
   const file = "functions/publication/is_public_report.sql";
   await copy.edit(file, (text) => text.replace("from disclosed.general", "from dissemination.general"));
