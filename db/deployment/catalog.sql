@@ -100,9 +100,9 @@ with deployer as (
     group by object, scope, type, identity, names.name, is_grantable
   ) as granted
 ), comments (object, scope, statement, place, undo) as (
-  -- Comments on objects and on their columns. publication.describe_data_set() adds which data set is live.
+  -- Comments on objects and on their columns.
   select object, scope,
-    format('comment on %s is %L', subject, regexp_replace(description, '\n\nData set [0-9a-f-]{36}, published \S+$', '')), 2,
+    format('comment on %s is %L', subject, description), 2,
     format('comment on %s is null', subject)
   from objects
   join pg_catalog.pg_description on objoid = oid and classoid = classid

@@ -51,30 +51,6 @@ describe("a publication", () => {
     expect(answered).toContain(200);
   });
 
-  it("updates each version's API description, as does a rollback, and a deployment keeps it", async () => {
-    const describe = async () => {
-      const [{ id, published }] = await select(
-        `select id, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published
-         from dissemination.data_set`,
-      );
-      const { json } = await service.request("/");
-      const [dataSet, ...others] = json.info.description.match(/Data set .*/g);
-      expect([dataSet, others]).toEqual([`Data set ${id}, published ${published}.`, []]);
-      const [admin] = await list("select obj_description('admin_api_v1_1_0'::regnamespace)");
-      expect(admin).toContain(dataSet);
-      return id;
-    };
-    await publishReports(1);
-    const first = await describe();
-    await publishReports(2);
-    expect(await describe()).not.toBe(first);
-    await here.rollBack();
-    expect(await describe()).toBe(first);
-    await select("delete from deployment.api_schemas");
-    expect(await deployDatabase(database.url)).toMatchObject({ apiSchemasChanged: true });
-    expect(await describe()).toBe(first);
-  });
-
   it("waits for a deployment that rebuilds the API", () =>
     expectToWait("pg_advisory_lock", () => publishReports(1)));
 
