@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import type { Registry } from "prom-client";
 
 /** The response to a request. */
@@ -15,7 +14,7 @@ interface StateServerOptions {
   port: number;
   /** The environment variable that sets the port, for the error message. */
   portVariable: string;
-  /** Responses to GET by path. Other paths get 404. */
+  /** Responses to GET by path. */
   answers: Record<string, () => Promise<StateAnswer>>;
   /** Responses to POST by path. They get the body, of which at most 64 KB are read. */
   calls?: Record<string, (body: string) => Promise<StateAnswer>>;
@@ -25,7 +24,7 @@ interface StateServerOptions {
  * Serves health checks and metrics, such as `/readyz` and `/metrics`, and internal calls, on a separate port that is not
  * public.
  *
- * @throws Error if the port is in use. It names the variable that sets the port
+ * @throws Error if the port cannot be used
  */
 export async function serveState({
   host,
@@ -34,43 +33,32 @@ export async function serveState({
   answers,
   calls = {},
 }: StateServerOptions): Promise<{ url: string; close: () => Promise<void> }> {
-  const server = createServer(async (request, response) => {
-    const path = request.url?.split("?")[0] ?? "";
-    const call = request.method === "POST" ? calls[path] : undefined;
-    const answer =
-      request.method === "GET" ? answers[path] : call && (async () => call(await readBody(request)));
-    const { status, type, body } =
-      answer === undefined
-        ? { status: 404, type: "text/plain", body: "Not found\n" }
-        : await answer().catch(() => ({ status: 500, type: "text/plain", body: "Internal error\n" }));
-    response.writeHead(status, { "content-type": type }).end(body);
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
-      reject(new Error(`Port ${port} ${reason}. Set ${portVariable} to another port.`, { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
-  const { port: taken } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const app = fastify({ forceCloseConnections: true, bodyLimit: 65_536 });
+  app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+  const send = (reply: FastifyReply, { status, type, body }: StateAnswer) =>
+    reply.code(status).type(type).send(body);
+  for (const [path, answer] of Object.entries(answers))
+    app.get(path, async (_request, reply) => send(reply, await answer()));
+  for (const [path, call] of Object.entries(calls))
+    app.post(path, async (request, reply) => send(reply, await call(String(request.body))));
+  return { url: await listen(app, { host, port, portVariable }), close: () => app.close() };
 }
 
-const mostBytes = 65_536;
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const chunk of request.setEncoding("latin1")) {
-    body += chunk;
-    if (body.length > mostBytes) throw new Error(`The body has more than ${mostBytes} bytes.`);
-  }
-  return body;
+/**
+ * Starts to listen.
+ *
+ * @returns the base URL
+ * @throws Error if the port cannot be used. It names the variable that sets the port
+ */
+export async function listen(
+  app: FastifyInstance,
+  { host, port, portVariable }: Pick<StateServerOptions, "host" | "port" | "portVariable">,
+): Promise<string> {
+  return await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used at ${host} (${cause.code})`;
+    const advice = `Set ${portVariable} to another port, or to 0 for any free one.`;
+    throw new Error(`Port ${port} ${reason}. ${advice}`, { cause });
+  });
 }
 
 /** Returns a JSON response with status 200, or 503 if the service is not healthy. */

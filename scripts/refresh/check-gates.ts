@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import type { RowCounts } from "./count-rows.ts";
 import { readDefinition } from "./read-definition.ts";
 
-/** Differences from the live data set that the operator accepts. Only a difference set to false is checked. */
+/** Differences from the live data set that the operator accepts. */
 export interface GateOptions {
   acceptShrink?: boolean;
   acceptGrowth?: boolean;
@@ -17,7 +17,7 @@ export interface GateOptions {
 export async function checkGates(
   client: Client,
   next: RowCounts,
-  { acceptShrink = true, acceptGrowth = true }: GateOptions,
+  { acceptShrink = false, acceptGrowth = false }: GateOptions,
 ): Promise<void> {
   const { rows } = await client.query<{ flag: string; line: string }>(
     await readDefinition("check_gates.sql"),

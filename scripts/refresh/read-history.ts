@@ -12,15 +12,13 @@ interface HistoryEntry {
   rolled_back_at: Date | null;
   submissions: string;
   rows: string;
-  seconds: string;
 }
 
 /** Returns the latest published data sets, newest first. */
 export async function readHistory(client: Client, limit: number): Promise<HistoryEntry[]> {
   const { rows } = await client.query<HistoryEntry>(
     `select id, state, source, checksum, row_counts, rejected_rows, kept_suppressed, started_at, published_at,
-       published_by, durations, rolled_back_at, counted.*,
-       (select coalesce(sum(value::numeric), 0) from jsonb_each_text(durations::jsonb)) as seconds
+       published_by, rolled_back_at, counted.*
      from publication.data_sets,
        lateral (
          select coalesce(sum(number) filter (where name = 'general'), 0) as submissions, coalesce(sum(number), 0) as rows
@@ -39,17 +37,8 @@ export function formatHistory(entries: HistoryEntry[]): string {
     ...entry,
     state: entry.rolled_back_at === null ? entry.state : `${entry.state}, rolled back`,
     published_at: entry.published_at.toISOString(),
-    seconds: Number(entry.seconds).toFixed(1),
     checksum: entry.checksum?.slice(0, 12),
   }));
-  const columns = [
-    "state",
-    "published_at",
-    "published_by",
-    "submissions",
-    "rows",
-    "rejected_rows",
-    "seconds",
-  ];
+  const columns = ["state", "published_at", "published_by", "submissions", "rows", "rejected_rows"];
   return formatTable([...columns, "checksum", "source"], rows);
 }

@@ -52,9 +52,6 @@ export function openDirectory(location: string, options: Options): Objects {
       }),
     makeWorkDirectory: async () => {
       await mkdir(root, { recursive: true }).catch(refuse("written", root));
-      // The manifest is replaced last, when the data set is already live.
-      const manifest = await stat(at("manifest.json")).catch(() => undefined);
-      if (manifest?.isFile() === false) throw new Error(`${at("manifest.json")} is not a file. Remove it.`);
       // Files that a killed run left behind.
       for (const name of await readdir(root))
         if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });

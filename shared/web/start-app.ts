@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
-import { asMetrics, serveState } from "../serve-state.ts";
+import { asMetrics, listen, serveState } from "../serve-state.ts";
 
 /** Where an app listens. */
 export interface Listening {
@@ -59,11 +59,9 @@ export async function startApp(
     // A database that does not answer must not keep the process alive.
     await Promise.race([releaseAll(), sleep(releaseMilliseconds, undefined, { ref: false })]);
   };
-  const url = await app.listen({ host, port }).catch(async (cause: NodeJS.ErrnoException) => {
+  const url = await listen(app, { host, port, portVariable: "APP_PORT" }).catch(async (error) => {
     await close();
-    const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used at ${host} (${cause.code})`;
-    const advice = "Set APP_PORT to another port, or to 0 for any free one.";
-    throw new Error(`Port ${port} ${reason}. ${advice}`, { cause });
+    throw error;
   });
   return { url, close, ...(metricsServer && { metricsUrl: `${metricsServer.url}/metrics` }) };
 }

@@ -5,8 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { connect } from "../../../shared/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
@@ -105,7 +104,7 @@ export function withLogin(databaseUrl: string, name: string): string {
 export async function publishSample(client: Client): Promise<void> {
   const directory = await makeSmallSample(200);
   await client.query("set role publisher");
-  await loadDataSet(client, { source: "test", files: await findFiles(directory) });
+  await refreshDataSet(client, { from: directory, force: true });
   await client.query("reset role");
 }
 

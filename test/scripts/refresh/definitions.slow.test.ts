@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { connect } from "../../../shared/connect.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { useRefresh } from "./support/refresh.ts";
+import { accepted, useRefresh } from "./support/refresh.ts";
 import { id, listColumns, type Row, submission, submissions, writeCsv } from "./support/source-files.ts";
 
 const here = useRefresh();
@@ -152,28 +151,24 @@ describe("a column that a migration adds", () => {
   });
 
   it("is in every table of the next data set, whichever of refresh and deployment ends first", async () => {
-    let added = false;
-    const add = async () => {
-      if (!added) await migrate("select data_set.add_column('findings', 'severity', 'text')");
-      added = true;
-    };
+    let added: Promise<unknown> | undefined;
     await here.write("general", submissions(1, 2));
     await select("delete from data_set.awaited_columns");
     await withRegion([open]);
     await here.asPublisher(async () =>
-      loadDataSet(
-        database.client,
-        { source: "test", files: await findFiles(here.directory) },
-        {
+      refreshDataSet(database.client, {
+        ...accepted,
+        from: here.directory,
+        report: (line) => {
           // The tables are built and committed now.
-          writePublicFiles: async () => {
-            await select("reset role");
-            await add();
-            await select("set role publisher");
-          },
+          if (line === "Publishing ...")
+            added ??= select(
+              "reset role; begin; select data_set.add_column('findings', 'severity', 'text'); commit; set role publisher",
+            );
         },
-      ),
+      }),
     );
+    await added;
     expect(await list("select count(severity)::int from dissemination.findings")).toEqual([0]);
     const columns = (schema: string) => list(`select name from data_set.list_columns('${schema}.findings')`);
     for (const schema of ["suppressed", "disclosed_previous", "suppressed_previous"])
