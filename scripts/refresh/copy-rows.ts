@@ -16,10 +16,12 @@ export async function copyRows(
   signal?: AbortSignal,
 ): Promise<number> {
   signal?.throwIfAborted();
+  let abort = () => {};
   return await new Promise<number>((resolve, reject) => {
-    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+    abort = () => reject(signal?.reason);
+    signal?.addEventListener("abort", abort);
     client.query(createCopy(sql, takeRow, resolve, reject));
-  });
+  }).finally(() => signal?.removeEventListener("abort", abort));
 }
 
 /** Creates a query, whose methods node-postgres calls. */
