@@ -1,7 +1,6 @@
 import type { Client } from "pg";
 import { checkLeaks } from "../sql/check-leaks.ts";
-import { checkGates, type GateOptions } from "./check-gates.ts";
-import { countNextGeneration, type RowCounts } from "./count-rows.ts";
+import { checkGates, type GateOptions, type RowCounts } from "./check-gates.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import type { SourceFile } from "./find-files.ts";
 import { inTransaction } from "./in-transaction.ts";
@@ -47,8 +46,8 @@ export async function loadDataSet(
     await client.query("select data_set.build_indexes('disclosed_next')");
     await runDefinition(client, "fingerprints.sql");
     await runDefinition(client, "totals.sql");
-    const counts = await countNextGeneration(client);
-    await checkGates(client, counts, options);
+    const counts = await checkGates(client, options);
+    await client.query("drop schema staging cascade");
     // Before the bulk files are written from the tables.
     await checkLeaks(client, "_next");
     return { counts, ...filled };
