@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
+import { serveMetrics, serveState } from "../../shared/serve-state.ts";
 import { findLastRun, findLongestAge, startTimer, timetable, timeZone } from "../../shared/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
@@ -95,18 +95,13 @@ const describeState = ({ config, state }: ScheduleParts, nextRun: Date | null) =
 
 function serveSchedule(parts: ScheduleParts, describe: () => ReturnType<typeof describeState>) {
   const { host, port } = parts.config;
-  return serveState({
-    host,
-    port,
-    portVariable: "REFRESH_PORT",
-    answers: {
-      "/healthz": async () => asJson(true, describe()),
-      "/readyz": async () => {
-        const storage = await checkStorage(parts);
-        const isReady = parts.state.isDatabaseConnected && storage === "ok";
-        return asJson(isReady, { ...describe(), storage });
-      },
-      "/metrics": () => asMetrics(parts.metrics.registry),
-    },
+  return serveState({ host, port, portVariable: "REFRESH_PORT" }, (app) => {
+    app.get("/healthz", async () => describe());
+    app.get("/readyz", async (_request, reply) => {
+      const storage = await checkStorage(parts);
+      const isReady = parts.state.isDatabaseConnected && storage === "ok";
+      return reply.code(isReady ? 200 : 503).send({ ...describe(), storage });
+    });
+    serveMetrics(app, parts.metrics.registry);
   });
 }
