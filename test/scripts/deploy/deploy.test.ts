@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { applyApi } from "../../../scripts/deploy/apply-api.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { describePasswords } from "../../../scripts/deploy/role-passwords.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../shared/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
-import { readAll, run, useDeployments } from "./support.ts";
+import { readAll, run, runDeploy, useDeployments } from "./support.ts";
 
 // Each test has its own deployed database and its own copy of db.
 
@@ -144,7 +143,11 @@ describe("db:deploy", () => {
 
   it("continues within seconds if the deployment that it waits for is killed during a long statement", async () => {
     await copy.migrate("select pg_sleep(600)");
-    const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], own.env);
+    const { child } = runScript(
+      "db-deploy.ts",
+      ["--accept-unknown-release", "--directory", copy.directory],
+      own.env,
+    );
     const countWaiting = async (event: string) => {
       const waits = `datname = current_database() and wait_event = '${event}'`;
       return (await query(`select from pg_stat_activity where ${waits}`)).length;
