@@ -120,11 +120,11 @@ async function tryDeployment(
       plan.drift = compareCatalogs(select(built, "durable"), durable);
     if (!isOutdated) return;
     const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
-    plan.changes = [
-      // What newer migrations made stays.
-      ...(isAhead ? [] : compareCatalogs(before, select(built, "durable"))),
-      ...compareCatalogs(select(current, "api"), select(built, "api")),
-    ];
+    const api = compareCatalogs(select(current, "api"), select(built, "api"));
+    plan.changes = isAhead
+      ? // What newer migrations made stays, and the views of dissemination have all columns of their tables.
+        api.filter(({ object }) => !object.startsWith("view dissemination."))
+      : [...compareCatalogs(before, select(built, "durable")), ...api];
     const added = plan.changes.flatMap(({ lines }) => lines);
     plan.awaitedColumns = awaitedColumns.filter((name) => {
       const [table, column] = name.split(".");

@@ -59,7 +59,10 @@ export function refuseOlderRelease(
     "This checkout is older than the database. Deploy the commit that has these migrations. Or, to roll back only the API",
     "to this checkout, run npm run db:deploy -- --roll-back",
   );
-  if (newer.length > 0) report(`These migrations of a newer release stay applied: ${newer.join(", ")}.`);
+  if (newer.length > 0)
+    report(
+      `These migrations of a newer release stay, with the functions that they need: ${newer.join(", ")}.`,
+    );
 }
 
 /** A commit for people, such as `1a2b3c4d 2026-11-28 fix(api): count rows (Ada)`. */
