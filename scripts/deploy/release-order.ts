@@ -28,7 +28,10 @@ export function refuseOlderRelease(
   { release, acceptsUnknownRelease, rollsBack, report = () => {} }: ReleaseOptions,
 ): void {
   const last = deployed?.last_commit;
-  const doubt = release === undefined && last ? "npm start and db:watch have no release" : release?.doubt;
+  const doubt =
+    release === undefined && last
+      ? "this database has releases, and the stack of npm start has none"
+      : release?.doubt;
   if (doubt !== undefined && !acceptsUnknownRelease)
     throw new DeploymentRefused(
       [

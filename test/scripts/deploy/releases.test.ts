@@ -2,6 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { $ } from "zx";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readRelease } from "../../../scripts/deploy/release.ts";
 import { connect } from "../../../shared/connect.ts";
@@ -76,6 +77,7 @@ describe("a release", () => {
     await writeFile(path.join(inCheckout(), ".git/shallow"), `${await git("rev-parse", "HEAD")}\n`);
     await exits(1, [], "the clone is shallow");
     await rm(path.join(inCheckout(), ".git"), { recursive: true });
+    await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}-- More.\n`);
     await exits(0, ["--accept-unknown-release"]);
     // The order goes on from the last commit that is known.
     expect(await readRecorded()).toMatchObject([
@@ -83,7 +85,10 @@ describe("a release", () => {
       { subject: "first", doubt: null },
       { subject: "first", doubt: "db has uncommitted changes" },
       { subject: "second", doubt: null },
+      { subject: null, doubt: expect.stringContaining("Git does not know the commit of") },
     ]);
+    const asNpmStart = deployDatabase(own.database.url, {}, { directory: copy.directory });
+    await expect(asNpmStart).rejects.toThrow("the stack of npm start has none");
     await startRepository();
     await exits(1, [], "deployed last: ");
   });
@@ -154,8 +159,13 @@ it("a rollback takes back the API and functions, keeps migrations, and names wha
   );
   await copy.migrate(
     `alter table access.api_keys add column purpose integer not null default extensions.double(2);
-     create table access.more ();
-     select data_set.add_column('general', 'auditee_county', 'text')`,
+     create table disclosed.more (report_id text, auditee_uei text, audit_year text, fac_accepted_date date, row_number integer);
+     select data_set.add_table('more', is_source => true), data_set.add_column('general', 'auditee_county', 'text')`,
+  );
+  await copy.edit(
+    "data_set/indexes.sql",
+    (text) =>
+      `${text}create index general_county on disclosed.general (auditee_county);\ncomment on index disclosed.general_county is 'general?auditee_county=eq.…';\n`,
   );
   await copy.edit("api/api_v1_1_0/general.sql", (text) =>
     text
@@ -171,18 +181,19 @@ it("a rollback takes back the API and functions, keeps migrations, and names wha
   })();
   const columns = async () => Object.keys((await service.request("/general?limit=1")).json[0]);
 
-  await exits(0, ["--promise"]);
+  await exits(0, ["--promise"], "The index disclosed.general_county is");
   await expect.poll(columns).toContain("auditee_county");
   await git("checkout", "--quiet", first);
   await exits(1, ["--promise"], `deployed last: ${second}`);
   const loss = /Breaking changes for clients:\n {2}api_v1_1_0: general\.auditee_county was removed/;
   const stay = "of a newer release stay, with the functions that they need: 20991231000000001_step.";
-  await exits(3, ["--plan", "--roll-back"], loss, stay, /^(?![\s\S]*(dissemination|access\.more|purpose))/);
+  await exits(3, ["--plan", "--roll-back"], loss, stay, /^(?![\s\S]*(dissemination|\.more\b|purpose))/);
   await exits(0, ["--roll-back"], `This rolls back from ${second}`, stay, loss);
   await expect.poll(columns).not.toContain("auditee_county");
 
   // The API and the functions are those of the first release, but for what the newer tables need.
-  const kept = (object: string) => /^(function extensions\.double|view dissemination\.general$)/.test(object);
+  const kept = (object: string) =>
+    /^(function extensions\.double|view dissemination\.(general|more)$)/.test(object);
   const named = (rows: typeof before) => rows.filter(({ object }) => !kept(object));
   expect(named(await readAll(own.database.url, ["api"]))).toEqual(named(before));
   expect(
