@@ -1,5 +1,4 @@
 import type { Client } from "pg";
-import { hashSql } from "../sql/read-sql-file.ts";
 import { type CatalogRow, type Fingerprint, fingerprintCatalog, readCatalog } from "./catalog.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 import type { Commit, Release } from "./release.ts";
@@ -89,7 +88,7 @@ export interface Done {
 /** Records a deployment, in its transaction. */
 export async function recordDeployment(
   client: Client,
-  { sha256, leakCheck }: DatabaseFiles,
+  { sha256, leakCheckSha256 }: DatabaseFiles,
   { migrations, rebuilt_api, is_promise, is_rollback }: Done,
   { commit, doubt }: Release = {},
 ): Promise<void> {
@@ -97,7 +96,7 @@ export async function recordDeployment(
     `insert into deployment.api_schemas
        (sha256, leak_check_sha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [sha256, hashSql(leakCheck), migrations, rebuilt_api, is_promise, is_rollback, commit, doubt],
+    [sha256, leakCheckSha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt],
   );
 }
 

@@ -61,7 +61,7 @@ export function describeHistory(history: PastDeployment[]): string {
         ...(done.is_rollback ? ["rolled back"] : []),
         done.rebuilt_api ? "rebuilt the API" : "changed no API",
         ...(done.is_promise ? ["promised to clients"] : []),
-        ...done.migrations.map((name) => `ran ${name}`),
+        ...(done.migrations.length > 0 ? [`ran ${done.migrations.join(", ")}`] : []),
       ].join(", ")}`,
     ])
     .join("\n");

@@ -35,6 +35,7 @@ export interface DatabaseFiles {
   dataSet: SqlFile[];
   /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
   leakCheck: string;
+  leakCheckSha256: string;
 }
 
 /** Reads a `db` directory. */
@@ -45,6 +46,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
+  const leakCheck = [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n");
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
     migrations: await readMigrations(directory),
@@ -53,7 +55,8 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     indexes,
     sha256: hashFiles([...functions, ...api.request, ...versionFiles, indexes]),
     dataSet,
-    leakCheck: [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n"),
+    leakCheck,
+    leakCheckSha256: hashSql(leakCheck),
   };
 }
 

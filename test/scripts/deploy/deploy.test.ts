@@ -177,6 +177,8 @@ describe("db:deploy", () => {
     await exits(1, older, "This checkout is older than the database");
     const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     await exits(0, [...older, "--roll-back"], loss);
+    // The newer checkout is not older than the check that the rollback kept.
+    expect((await deploy("--promise")).output).not.toContain("The leak check in this checkout");
     const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
     expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_role_leaks" }]);
   });
