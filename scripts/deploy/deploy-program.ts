@@ -157,7 +157,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
     directory,
     report,
     release: isStack ? undefined : await readRelease(directory),
-    acceptsUnknownRelease: options.acceptUnknownRelease,
+    acceptsUnknownRelease: isStack || options.acceptUnknownRelease,
     promises: options.promise || readEnvironment(variables) === "production",
     rollsBack: options.rollBack,
     waitMilliseconds: wait,
