@@ -8,7 +8,6 @@ import { buildIndexes, listIndexChanges } from "./build-indexes.ts";
 import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts } from "./contract.ts";
 import {
-  type Deployed,
   driftUnknown,
   findDrift,
   forgetFingerprint,
@@ -84,7 +83,7 @@ export async function deployDatabase(
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
     const work = await findWork(client, files, options);
-    const { pending, deployed, drift, isOutdated } = work;
+    const { pending, deployed, drift, isOutdated, isRecorded } = work;
     if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
@@ -111,7 +110,11 @@ export async function deployDatabase(
       const check = async () => {
         await installLeakCheck(client, files.leakCheck);
         await refuseLeaks(client, true);
-        await recordOtherRelease(client, files, options, deployed);
+        if (deployed && options.release && !isRecorded) {
+          const is_rollback = options.rollsBack === true;
+          const done = { migrations: [], rebuilt_api: false, is_promise: deployed.is_promise, is_rollback };
+          await recordDeployment(client, files, done, options.release);
+        }
       };
       await runTransaction(client, check, report);
     }
@@ -139,13 +142,21 @@ export async function deployDatabase(
 export async function findWork(client: Client, files: DatabaseFiles, options: DeploymentOptions) {
   const { pending, newer } = await compareMigrations(client, files.migrations);
   const deployed = await readDeployed(client);
-  refuseOlderRelease(deployed, newer, options);
+  const { release, acceptsUnknownRelease } = options;
+  const isRecorded =
+    deployed?.sha256 === files.sha256 &&
+    deployed.commit?.id === release?.commit?.id &&
+    deployed.doubt === (release?.doubt ?? null);
+  // A deployment can be repeated without the option that it needed, as Compose does when it starts.
+  const isRepeated = isRecorded && pending.length === 0;
+  const accepts = acceptsUnknownRelease || isRepeated;
+  refuseOlderRelease(deployed, newer, { ...options, acceptsUnknownRelease: accepts });
   const drift = await findDrift(client, deployed);
   const isDraftKept = options.promises === true && !deployed?.is_promise;
   const isOutdated =
     pending.length > 0 || drift.api !== "same" || deployed?.sha256 !== files.sha256 || isDraftKept;
   const indexes = deployed ? await listIndexChanges(client) : [];
-  return { pending, newer, deployed, drift, isOutdated, indexes };
+  return { pending, newer, deployed, drift, isOutdated, isRecorded, indexes };
 }
 
 /**
@@ -179,19 +190,6 @@ export async function rebuildApi(
   if (is_promise) await recordPromise(client, served);
   await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
   return changes;
-}
-
-/** Records a release that has the same files as the one deployed before. */
-async function recordOtherRelease(
-  client: Client,
-  files: DatabaseFiles,
-  { release, rollsBack = false }: DeploymentOptions,
-  deployed: Deployed | undefined,
-): Promise<void> {
-  if (!deployed || !release?.commit || deployed.commit?.id === release.commit.id) return;
-  const { is_promise } = deployed;
-  const done = { migrations: [], rebuilt_api: false, is_promise, is_rollback: rollsBack };
-  await recordDeployment(client, files, done, release);
 }
 
 /** Lists the columns that no source file has had yet. */

@@ -71,6 +71,7 @@ describe("a release", () => {
     await copy.addColumn();
     for (const args of [[], ["--plan"]]) await exits(1, args, "db has uncommitted changes");
     await exits(0, ["--accept-unknown-release"], "The API schemas were rebuilt.");
+    await exits(0, [], "Nothing to do.");
     await commit("second");
     await exits(0, []);
     await git("fetch", "--quiet", "--depth=1", `file://${inCheckout()}`, "HEAD");
