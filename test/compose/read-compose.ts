@@ -14,11 +14,14 @@ interface Service {
   init?: boolean;
   entrypoint?: string[];
   command?: string[];
+  env_file?: (string | object)[];
   environment?: Record<string, string>;
   secrets?: string[];
   ports?: string[];
   networks: string[];
+  dns_opt?: string[];
   volumes?: string[];
+  tmpfs?: string[];
   healthcheck?: { test?: string[]; disable?: boolean };
   stop_signal?: string;
   stop_grace_period?: string;

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { parse, parseAllDocuments } from "yaml";
 import { dotenv } from "zx";
-import { project, readCompose, readProjectFile } from "../compose/read-compose.ts";
+import { project, readCompose, readProjectFile, readSmallCompose } from "../compose/read-compose.ts";
 import type { Manifest } from "./read-manifests.ts";
 
 export const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
@@ -26,15 +26,18 @@ export function readFiles() {
     readProjectFile("deploy/monitoring/prometheus-rules.yml"),
   );
   const prometheus: {
+    rule_files: string[];
     scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
   } = parse(readProjectFile("deploy/monitoring/prometheus.yml"));
   return {
     kongEnv: dotenv.parse(readProjectFile("gateway/kong.env")),
     kongYml: parse(readProjectFile("gateway/kong.yml")) as KongYml,
     compose: readCompose(),
+    small: readSmallCompose(),
     /** The users that the stages of the Dockerfile run as. */
     users: [...readProjectFile("Dockerfile").matchAll(/^USER (.+)$/gm)].map(([, user]) => user),
     rules: rules.groups.flatMap((group) => group.rules),
+    ruleFiles: prometheus.rule_files,
     scraped: prometheus.scrape_configs,
     /** The Kubernetes objects of each overlay. */
     kind: renderOverlay("kind"),

@@ -12,10 +12,21 @@ interface SecurityContext {
   seccompProfile?: { type: string };
 }
 
-interface Container {
+export interface Probe {
+  httpGet?: { path: string; port: string };
+  tcpSocket?: { port: string };
+}
+
+export interface Container {
   name: string;
   env?: { name: string; value?: string; valueFrom?: Record<string, { key?: string }> }[];
-  ports?: { containerPort: number }[];
+  args?: string[];
+  ports?: { name?: string; containerPort: number }[];
+  volumeMounts?: { mountPath: string; readOnly?: boolean }[];
+  startupProbe?: Probe;
+  readinessProbe?: Probe;
+  livenessProbe?: Probe;
+  lifecycle?: { preStop: { sleep: { seconds: number } } };
   securityContext?: SecurityContext;
   resources?: { limits?: { memory?: string } };
 }
@@ -29,6 +40,7 @@ export interface PodSpec {
   securityContext?: SecurityContext;
   containers: Container[];
   initContainers?: Container[];
+  terminationGracePeriodSeconds?: number;
   volumes?: {
     name: string;
     hostPath?: object;
@@ -119,6 +131,10 @@ function isSelected(labels: Labels, { matchLabels = {}, matchExpressions = [] }:
     )
   );
 }
+
+/** The names of the pods that a selector selects. */
+export const findPods = (manifests: Manifest[], selector: Selector): string[] =>
+  listPods(manifests).flatMap(({ name, labels }) => (isSelected(labels, selector) ? [name] : []));
 
 /** What a rule's peer is called, if it is not a pod of the same namespace. */
 function nameOutside({ namespaceSelector, ipBlock }: Peer): string | undefined {

@@ -1,11 +1,14 @@
 import { parseSeconds } from "../compose/read-compose.ts";
 import type { Files } from "./read-files.ts";
 import {
+  type Container,
+  findPods,
   listPods,
   listPrivileges,
   listReachable,
   type Manifest,
   type PodSpec,
+  type Probe,
   readEnvironment,
 } from "./read-manifests.ts";
 
@@ -154,7 +157,9 @@ const variable = (name: string, otherwise: string | number) => `${"$"}{${name}:-
 const onLoopback = (port: string) => `${variable("PUBLISH_ADDRESS", "127.0.0.1")}:${port}`;
 
 /** What docker-compose.yml and Kubernetes add to kong.env. */
-const kongOfPod = {
+const gatewayEnvironment = {
+  USAGE_URL: "http://report-service:9100/used-keys",
+  REDIS_HOST: "counters",
   KONG_PROXY_LISTEN: "0.0.0.0:8000 reuseport backlog=16384",
   KONG_STATUS_LISTEN: "0.0.0.0:8100",
   KONG_PROXY_ACCESS_LOG: "/dev/stdout without_query",
@@ -164,11 +169,6 @@ const kongOfPod = {
   KONG_DNS_NOT_FOUND_TTL: "1",
   KONG_NGINX_HTTP_PROXY_TEMP_PATH: "/var/tmp/answers",
 };
-const pickKong = (environment: Record<string, string> = {}) => {
-  const settings = Object.entries(environment).filter(([name]) => name.startsWith("KONG_"));
-  return settings.length === 0 ? undefined : Object.fromEntries(settings);
-};
-
 /** The variables that hold a secret instead of naming its file. */
 function listSecrets(environment: Record<string, string> = {}): string[] | undefined {
   const found = Object.entries(environment).filter(
@@ -179,6 +179,23 @@ function listSecrets(environment: Record<string, string> = {}): string[] | undef
   );
   return found.length === 0 ? undefined : found.map(([name]) => name);
 }
+
+/** The files of secrets that a service's environment names, and that it does not mount. */
+function listMissingSecrets({ environment = {}, secrets = [] }: Service): string[] | undefined {
+  const named = Object.values(environment).flatMap(
+    (value) => /\/run\/secrets\/(\w+)$/.exec(value)?.[1] ?? [],
+  );
+  const missing = named.filter((name) => !secrets.includes(name));
+  return missing.length === 0 ? undefined : missing;
+}
+
+const countersCommand = (secrets: string) => [
+  ...["valkey-server", `${secrets}/counters_config`],
+  ...["--save", "", "--appendonly", "no", "--maxmemory", "64mb", "--maxmemory-policy", "volatile-lru"],
+];
+
+const fetchReady = (port: number) =>
+  `fetch('http://127.0.0.1:${port}/readyz').then((it) => process.exit(it.ok ? 0 : 1))`;
 
 /** What a container may do beyond the least that Docker can give it. */
 function listRights(service: object): string[] | undefined {
@@ -268,13 +285,107 @@ const compose: PromiseOfFile[] = [
   }),
   { file: "Dockerfile", promise: "runs as node", read: ({ users }) => users, expected: ["node"] },
   services("shows no secret in docker inspect", ({ environment }) => listSecrets(environment), {}),
+  services("reads only secrets that it mounts", listMissingSecrets, {}),
+  services("connects to PostgreSQL with the least rights", ({ environment }) => environment?.PGUSER, {
+    migrate: "postgres",
+    keys: "postgres",
+    agreements: "postgres",
+    "report-service": "report_service",
+    refresher: "publisher",
+    publish: "publisher",
+  }),
+  services("trusts no proxy unless .env names it", ({ environment }) => environment?.TRUSTED_IPS, {
+    "report-service": variable("TRUSTED_IPS", ""),
+  }),
+  services("reads the settings that every environment shares", ({ env_file }) => env_file, {
+    gateway: [{ path: "./gateway/kong.env", format: "raw" }],
+    postgrest: ["scripts/stack/postgrest.env"],
+  }),
+  services("starts monitoring, TLS and tools only if they are asked for", ({ profiles }) => profiles, {
+    keys: ["tools"],
+    agreements: ["tools"],
+    publish: ["tools"],
+    prometheus: ["monitoring"],
+    grafana: ["monitoring"],
+    tls: ["tls"],
+  }),
   services(
-    "tells Kong where it listens and what it logs, and nothing that kong.env says",
-    (it) => pickKong(it.environment),
+    "asks each service whether it is ready",
+    ({ healthcheck }) => healthcheck?.test?.slice(1).join(" "),
     {
-      gateway: { ...kongOfPod, KONG_PREFIX: "/var/run/kong", KONG_TRUSTED_IPS: variable("TRUSTED_IPS", "") },
+      postgres: "pg_isready --quiet --host=127.0.0.1 --username=postgres --dbname=single_audit",
+      postgrest: "/health/wget -q -O /dev/null http://127.0.0.1:3001/ready",
+      gateway: "kong health",
+      counters: "valkey-cli ping 2>&1 | grep -qE 'PONG|NOAUTH'",
+      "report-service": `node -e ${fetchReady(8001)}`,
+      refresher: `node -e ${fetchReady(8007)}`,
+      storage: "wget -q -O /dev/null http://127.0.0.1:7070/_health",
+      "storage-reader": "wget -q -O /dev/null http://127.0.0.1:7070/_health",
+      prometheus: "wget -q -O /dev/null http://127.0.0.1:9090/-/ready",
+      grafana: "wget -q -O /dev/null http://127.0.0.1:3000/api/health",
+      tls: "wget -q -O /dev/null http://127.0.0.1:2019/config/",
     },
   ),
+  services(
+    "keeps Kong's token in memory",
+    ({ tmpfs }) => tmpfs?.find((it) => it.startsWith("/var/run/kong")),
+    {
+      gateway: "/var/run/kong:mode=1777,size=64m",
+    },
+  ),
+  services("lets PostgREST forget within a second a host that is gone", ({ dns_opt }) => dns_opt, {
+    postgrest: ["timeout:1"],
+  }),
+  {
+    file: "docker-compose.yml",
+    promise: "gives Kong as many requests at a time as PostgREST has connections, also on a small host",
+    read: ({ compose: { services }, small }) =>
+      [services, small].map(({ gateway, postgrest }) => [
+        // start.sh has the default.
+        gateway?.environment?.POSTGREST_POOL ?? "5",
+        postgrest?.environment?.PGRST_DB_POOL,
+      ]),
+    expected: [
+      ["5", "5"],
+      ["2", "2"],
+    ],
+  },
+  {
+    file: "docker-compose.yml",
+    promise: "sends nothing to Grafana's makers",
+    read: ({ compose: { services } }) =>
+      Object.entries(services.grafana?.environment ?? {}).filter(([name]) => !name.includes("PASSWORD")),
+    expected: [
+      ["GF_ANALYTICS_REPORTING_ENABLED", "false"],
+      ["GF_ANALYTICS_CHECK_FOR_UPDATES", "false"],
+      ["GF_PLUGINS_PREINSTALL_DISABLED", "true"],
+    ],
+  },
+  {
+    file: "docker-compose.yml",
+    promise: "tells Kong addresses and what it logs, and trusts no proxy unless .env names it",
+    read: ({ compose: { services } }) => services.gateway?.environment,
+    expected: {
+      ...gatewayEnvironment,
+      POSTGREST_URL: "http://postgrest:3000",
+      SECRETS_DIRECTORY: "/run/secrets",
+      KONG_PREFIX: "/var/run/kong",
+      KONG_TRUSTED_IPS: variable("TRUSTED_IPS", ""),
+    },
+  },
+  {
+    file: "docker-compose.yml",
+    promise: "overrides nothing that gateway/kong.env says",
+    read: ({ compose: { services }, kongEnv }) =>
+      Object.keys(services.gateway?.environment ?? {}).filter((name) => name in kongEnv),
+    expected: [],
+  },
+  {
+    file: "docker-compose.yml",
+    promise: "keeps the counters in memory, and pushes out first what a flood counts",
+    read: ({ compose: { services } }) => services.counters?.command,
+    expected: countersCommand("/run/secrets"),
+  },
   services("stops Kong with the signal that lets it finish, and waits for it", (it) => it.stop_signal, {
     gateway: "SIGQUIT",
   }),
@@ -321,6 +432,12 @@ const ofKind = (
   Object.fromEntries(
     manifests.filter((each) => each.kind === kind).map(({ metadata, spec }) => [metadata.name, read(spec)]),
   );
+
+/** A probe's port and path. */
+const describeProbe = ({ httpGet, tcpSocket }: Probe, ports: Container["ports"] = []) => {
+  const { port, path = "" } = { ...httpGet, ...tcpSocket };
+  return `${ports.find(({ name }) => name === port)?.containerPort}${path}`;
+};
 
 const names = ["namespaces kubernetes.io/metadata.name=kube-system", "169.254.20.10/32"].flatMap((peer) => [
   `${peer}, TCP 53`,
@@ -393,10 +510,33 @@ const kubernetes: PromiseOfFile[] = [
     },
   ),
   ...kubernetesRow(
-    "publishes no port outside the cluster",
-    (manifests) => Object.values(ofKind(manifests, "Service", ({ type = "ClusterIP" }) => type)),
-    Array(6).fill("ClusterIP"),
+    "publishes no port outside the cluster, and each Service leads to its own pods",
+    (manifests) =>
+      ofKind(manifests, "Service", ({ type = "ClusterIP", clusterIP = "", selector, ports }) => [
+        [type, clusterIP].join(" ").trim(),
+        ...findPods(manifests, { matchLabels: selector }).flatMap((pod) =>
+          ports.map(({ port }: { port: number }) => `${pod}:${port}`),
+        ),
+      ]),
+    {
+      counters: ["ClusterIP", "counters:6379"],
+      gateway: ["ClusterIP", "gateway:8000"],
+      "postgrest-reader": ["ClusterIP None", "postgrest-reader:3000"],
+      "postgrest-writer": ["ClusterIP None", "postgrest-writer:3000"],
+      "report-service": ["ClusterIP", "report-service:8001", "report-service:9100"],
+      site: ["ClusterIP", "site:8001"],
+    },
     ["production"],
+  ),
+  ...kubernetesRow(
+    "mounts the files of the bundled storage's reader, and Kong's rules, read-only",
+    (manifests) =>
+      ofPods(manifests, ({ containers }) => {
+        const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+        return mounts.find(({ readOnly }) => readOnly)?.mountPath;
+      }),
+    { gateway: "/opt/gateway/kong", "storage-reader": "/data" },
+    ["kind"],
   ),
   ...kubernetesRow(
     "mounts secrets as files that only the pod's group may read",
@@ -460,10 +600,102 @@ const kubernetes: PromiseOfFile[] = [
     [],
   ),
   ...kubernetesRow(
-    "tells Kong where it listens and what it logs, as docker-compose.yml does",
-    (manifests) => ofPods(manifests, (pod) => pickKong(readEnvironment(pod))),
+    "tells Kong what docker-compose.yml tells it, and sends reads to the replicas",
+    (manifests) => ofPods(manifests, (pod) => readEnvironment(pod)).gateway,
     {
-      gateway: { ...kongOfPod, KONG_PREFIX: "/run/kong", KONG_TRUSTED_IPS: "configMapKeyRef TRUSTED_IPS" },
+      ...gatewayEnvironment,
+      POSTGREST_URL: "http://postgrest-reader:3000",
+      POSTGREST_WRITER_URL: "http://postgrest-writer:3000",
+      SECRETS_DIRECTORY: "/run/secrets/single-audit",
+      KONG_PREFIX: "/run/kong",
+      KONG_TRUSTED_IPS: "configMapKeyRef TRUSTED_IPS",
+    },
+  ),
+  ...kubernetesRow(
+    "keeps the counters in memory, and pushes out first what a flood counts",
+    (manifests) => ofPods(manifests, ({ containers }) => containers[0]?.args).counters,
+    countersCommand("/run/secrets/single-audit"),
+  ),
+  ...kubernetesRow(
+    "connects to PostgreSQL with the least rights, and only over TLS with a known certificate",
+    (manifests) => [
+      ofPods(manifests, (pod) => readEnvironment(pod).PGUSER),
+      manifests.find(({ metadata }) => metadata.name.startsWith("postgres-"))?.data,
+    ],
+    [
+      {
+        "deploy-database": "single_audit_owner",
+        refresher: "publisher",
+        "report-service": "report_service",
+        site: "site",
+      },
+      {
+        PGHOST: "postgres-rw",
+        PGDATABASE: "single_audit",
+        PGSSLMODE: "verify-full",
+        NODE_EXTRA_CA_CERTS: "/etc/postgres-ca/ca.crt",
+      },
+    ],
+  ),
+  ...kubernetesRow(
+    "runs a deployment once, and ends it after half an hour",
+    (manifests) =>
+      ofKind(manifests, "Job", ({ backoffLimit, activeDeadlineSeconds, template }) => [
+        backoffLimit,
+        activeDeadlineSeconds,
+        template.spec.restartPolicy,
+      ]),
+    { "deploy-database": [0, 1800, "Never"] },
+  ),
+  ...kubernetesRow(
+    "keeps pods behind a Service ready while PostgreSQL or the bucket is away, so that clients get 503",
+    (manifests) =>
+      ofPods(manifests, ({ containers: [container] }) =>
+        [container?.startupProbe, container?.readinessProbe, container?.livenessProbe].map(
+          (probe) => probe && describeProbe(probe, container?.ports),
+        ),
+      ),
+    {
+      counters: [undefined, "6379", "6379"],
+      "deploy-database": [undefined, undefined, undefined],
+      gateway: ["8100/status/ready", "8100/status/ready", "8100/status"],
+      "postgrest-reader": ["3001/ready", "3001/live", "3001/live"],
+      "postgrest-writer": ["3001/ready", "3001/live", "3001/live"],
+      refresher: [undefined, "8007/readyz", "8007/healthz"],
+      "report-service": ["8001/readyz", "8001/healthz", "8001/healthz"],
+      site: ["8001/readyz", "8001/healthz", "8001/healthz"],
+    },
+    ["production"],
+  ),
+  ...kubernetesRow(
+    "takes a pod out of its Service before it stops: for how long, and when it is killed",
+    (manifests) =>
+      ofPods(manifests, ({ containers: [container], terminationGracePeriodSeconds = 30 }) => {
+        const seconds = container?.lifecycle?.preStop.sleep.seconds;
+        return seconds === undefined ? undefined : [seconds, terminationGracePeriodSeconds];
+      }),
+    {
+      // Kong's clients have 120 s after that (gateway/kong.env).
+      gateway: [10, 140],
+      "postgrest-reader": [20, 60],
+      "postgrest-writer": [20, 60],
+      "report-service": [10, 30],
+      site: [10, 30],
+    },
+  ),
+  ...kubernetesRow(
+    "evicts pods that answer requests one at a time",
+    (manifests) =>
+      ofKind(manifests, "PodDisruptionBudget", ({ maxUnavailable, selector }) => [
+        maxUnavailable,
+        ...findPods(manifests, selector),
+      ]),
+    {
+      gateway: [1, "gateway"],
+      "postgrest-reader": [1, "postgrest-reader"],
+      "postgrest-writer": [1, "postgrest-writer"],
+      "report-service": [1, "report-service"],
+      site: [1, "site"],
     },
   ),
   ...kubernetesRow(
@@ -562,12 +794,20 @@ const kubernetes: PromiseOfFile[] = [
   ...kubernetesRow(
     "adds gateways and readers under load, as many as the replicas have room for",
     (manifests) =>
-      ofKind(manifests, "HorizontalPodAutoscaler", ({ minReplicas, maxReplicas, metrics }) => [
-        minReplicas,
-        maxReplicas,
-        metrics[0].resource.target.averageUtilization,
-      ]),
-    { gateway: [2, 4, 80], "postgrest-reader": [2, 3, 80] },
+      ofKind(
+        manifests,
+        "HorizontalPodAutoscaler",
+        ({ scaleTargetRef, minReplicas, maxReplicas, metrics }) => [
+          `${scaleTargetRef.kind} ${scaleTargetRef.name}`,
+          minReplicas,
+          maxReplicas,
+          metrics[0].resource.target.averageUtilization,
+        ],
+      ),
+    {
+      gateway: ["Deployment gateway", 2, 4, 80],
+      "postgrest-reader": ["Deployment postgrest-reader", 2, 3, 80],
+    },
     ["production"],
   ),
 ];
@@ -615,6 +855,12 @@ const monitoring: PromiseOfFile[] = [
     },
     expected,
   })),
+  {
+    file: "deploy/monitoring/prometheus.yml",
+    promise: "evaluates the alerts",
+    read: ({ ruleFiles }) => ruleFiles,
+    expected: ["prometheus-rules.yml"],
+  },
   {
     file: "deploy/monitoring/prometheus.yml",
     promise: "asks each service on the port that has its metrics",
