@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
-import { dotenv } from "zx";
 
 export const project = path.resolve(import.meta.dirname, "../..");
 export const readProjectFile = (name: string) => readFileSync(path.join(project, name), "utf8");
@@ -53,11 +52,7 @@ export function readCompose() {
   return { services, networks, secrets };
 }
 
-/** Kong's settings in gateway/kong.env. */
-export const kongSettings = dotenv.load(path.join(project, "gateway/kong.env"));
 /** The image that most services share. */
 export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";
 
 export const parseSeconds = (text = "") => Number(/^(\d+)s$/.exec(text)?.[1]);
-/** Seconds after which a stopping Kong closes the connections that are left. */
-export const longestStop = parseSeconds(kongSettings.KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT);

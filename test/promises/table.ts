@@ -189,6 +189,9 @@ function listMissingSecrets({ environment = {}, secrets = [] }: Service): string
   return missing.length === 0 ? undefined : missing;
 }
 
+const readStage = ({ environment }: Service) => environment?.ENVIRONMENT;
+const readInitdb = ({ environment }: Service) => environment?.POSTGRES_INITDB_ARGS;
+
 const countersCommand = (secrets: string) => [
   ...["valkey-server", `${secrets}/counters_config`],
   ...["--save", "", "--appendonly", "no", "--maxmemory", "64mb", "--maxmemory-policy", "volatile-lru"],
@@ -293,6 +296,16 @@ const compose: PromiseOfFile[] = [
     "report-service": "report_service",
     refresher: "publisher",
     publish: "publisher",
+  }),
+  services("lets every program know the environment: production promises what it deploys", readStage, {
+    migrate: variable("ENVIRONMENT", "development"),
+    "report-service": variable("ENVIRONMENT", "development"),
+    refresher: variable("ENVIRONMENT", "development"),
+    publish: variable("ENVIRONMENT", "development"),
+  }),
+  services("detects damaged pages, and sorts text alike everywhere", readInitdb, {
+    postgres:
+      "--encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C.UTF-8 --data-checksums",
   }),
   services("trusts no proxy unless .env names it", ({ environment }) => environment?.TRUSTED_IPS, {
     "report-service": variable("TRUSTED_IPS", ""),
@@ -443,6 +456,7 @@ const names = ["namespaces kubernetes.io/metadata.name=kube-system", "169.254.20
   `${peer}, TCP 53`,
   `${peer}, UDP 53`,
 ]);
+/** Not at private, shared, link-local and NAT64 addresses, where the cluster and its cloud have theirs. */
 const internet = [
   "0.0.0.0/0 except 10.0.0.0/8 except 100.64.0.0/10 except 169.254.0.0/16 except 172.16.0.0/12 except 192.168.0.0/16, TCP 443",
   "::/0 except 64:ff9b::/96 except 64:ff9b:1::/48 except fc00::/7 except fe80::/10, TCP 443",
@@ -636,6 +650,17 @@ const kubernetes: PromiseOfFile[] = [
         NODE_EXTRA_CA_CERTS: "/etc/postgres-ca/ca.crt",
       },
     ],
+  ),
+  ...(["production", "development"] as const).flatMap((environment) =>
+    kubernetesRow(
+      "lets deployments know the environment: production promises what it deploys",
+      (manifests) => [
+        ofPods(manifests, (pod) => readEnvironment(pod).ENVIRONMENT),
+        manifests.find(({ metadata }) => /^settings-/.test(metadata.name))?.data?.ENVIRONMENT,
+      ],
+      [{ "deploy-database": "configMapKeyRef ENVIRONMENT" }, environment],
+      [environment === "production" ? "production" : "kind"],
+    ),
   ),
   ...kubernetesRow(
     "runs a deployment once, and ends it after half an hour",
