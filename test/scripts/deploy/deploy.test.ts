@@ -41,6 +41,18 @@ describe("db:deploy", () => {
     await exits(0, ["--json"], '"apiSchemasChanged": true');
   });
 
+  it("refuses to deploy over what was changed by hand unless told to, and lists it where no scratch server can be started, as in a container", async () => {
+    await query("create table access.by_hand ()");
+    own.env.SCRATCH_URL = "postgres://127.0.0.1:1/none";
+    await exits(4, [], "+ table access.by_hand");
+    await copy.addColumn();
+    const before = await readAll(own.database.url);
+    await exits(4, [], "this database was changed by hand");
+    expect(await readAll(own.database.url)).toEqual(before);
+    await exits(0, ["--accept-drift"]);
+    expect(await query("select other_id from api_v1_1_0.additional_eins")).toEqual([]);
+  });
+
   it("waits for a database that is down", async () => {
     own.env.DATABASE_URL = "postgres://postgres@127.0.0.1:1/x";
     const start = Date.now();

@@ -49,16 +49,6 @@ it("durable drift is listed by --plan, refused by db:deploy, and accepted and li
   await expectDeploy(["--plan"], 0, /^Nothing to deploy\.\nPlan \w+\n$/);
 });
 
-it("drift is listed where no scratch server can be started, as in a container", async () => {
-  await own.client.query("create table access.by_hand ()");
-  const env = { DATABASE_URL: own.url, SCRATCH_URL: "postgres://127.0.0.1:1/none" };
-  const [refused, accepted] = [await run(runDeploy, [], env), await run(runDeploy, ["--accept-drift"], env)];
-  expect([refused.code, accepted.code]).toEqual([4, 0]);
-  for (const { output } of [refused, accepted]) expect(output).toContain("+ table access.by_hand");
-  await own.client.query("drop table access.by_hand");
-  await expectDeploy(["--accept-drift"], 0, "");
-});
-
 it("a deployment says that it cannot check for drift if catalog.sql has changed, and rebuilds the API; the plan lists the drift", async () => {
   await own.client.query(
     `create table access.by_hand (); comment on view api_v1_1_0.general is 'changed';
