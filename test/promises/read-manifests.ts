@@ -32,6 +32,7 @@ export interface Container {
 }
 
 export interface PodSpec {
+  serviceAccountName?: string;
   automountServiceAccountToken?: boolean;
   enableServiceLinks?: boolean;
   hostNetwork?: boolean;
@@ -51,7 +52,7 @@ export interface PodSpec {
 
 interface Selector {
   matchLabels?: Labels;
-  matchExpressions?: { key: string; operator: "In" | "Exists"; values?: string[] }[];
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
 }
 
 interface Peer {
@@ -124,11 +125,14 @@ const listDatabasePods = (manifests: Manifest[]): Pod[] =>
     }));
 
 function isSelected(labels: Labels, { matchLabels = {}, matchExpressions = [] }: Selector): boolean {
+  const isMatch = ({ key, operator, values = [] }: NonNullable<Selector["matchExpressions"]>[number]) => {
+    if (operator === "Exists") return key in labels;
+    if (operator === "In") return values.includes(labels[key] ?? "");
+    throw new Error(`The selector's operator ${operator} is unknown here.`);
+  };
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values }) =>
-      operator === "In" ? values?.includes(labels[key] ?? "") : key in labels,
-    )
+    matchExpressions.every(isMatch)
   );
 }
 
@@ -166,7 +170,7 @@ export function listReachable(manifests: Manifest[]): Record<string, string[]> {
       (peer) => nameOutside(peer) === undefined && isSelected(labels, peer.podSelector ?? {}),
     ) ?? true;
   const hasPort = ({ ports }: NetworkRule, wanted: number) =>
-    ports?.some(({ port }) => port === wanted) ?? true;
+    ports?.some(({ protocol, port }) => protocol === "TCP" && port === wanted) ?? true;
   const listOutside = ({ from, to }: NetworkRule) =>
     (from ?? to)?.flatMap((peer) => nameOutside(peer) ?? []) ?? ["anywhere"];
 

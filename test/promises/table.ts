@@ -189,6 +189,10 @@ function listMissingSecrets({ environment = {}, secrets = [] }: Service): string
   return missing.length === 0 ? undefined : missing;
 }
 
+const readStop = ({ stop_grace_period, stop_signal }: Service) => {
+  const found = [stop_grace_period, stop_signal].filter((it) => it !== undefined);
+  return found.length === 0 ? undefined : found;
+};
 const readStage = ({ environment }: Service) => environment?.ENVIRONMENT;
 const readInitdb = ({ environment }: Service) => environment?.POSTGRES_INITDB_ARGS;
 
@@ -399,8 +403,9 @@ const compose: PromiseOfFile[] = [
     read: ({ compose: { services } }) => services.counters?.command,
     expected: countersCommand("/run/secrets"),
   },
-  services("stops Kong with the signal that lets it finish, and waits for it", (it) => it.stop_signal, {
-    gateway: "SIGQUIT",
+  services("lets PostgreSQL and Kong finish when it stops them", readStop, {
+    postgres: ["1m"],
+    gateway: ["130s", "SIGQUIT"],
   }),
   {
     file: "docker-compose.yml",
@@ -445,6 +450,13 @@ const ofKind = (
   Object.fromEntries(
     manifests.filter((each) => each.kind === kind).map(({ metadata, spec }) => [metadata.name, read(spec)]),
   );
+
+const onBusyCpu = [
+  { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } },
+];
+
+const readSettings = (manifests: Manifest[]) =>
+  manifests.find(({ metadata }) => metadata.name.startsWith("settings-"))?.data;
 
 /** A probe's port and path. */
 const describeProbe = ({ httpGet, tcpSocket }: Probe, ports: Container["ports"] = []) => {
@@ -512,6 +524,17 @@ const kubernetes: PromiseOfFile[] = [
       "storage-reader": names,
     }),
     ["kind"],
+  ),
+  ...kubernetesRow(
+    "allows pods nothing that no other policy allows",
+    (manifests) => ofKind(manifests, "NetworkPolicy", (spec) => spec)["default-deny"],
+    { podSelector: {}, policyTypes: ["Ingress", "Egress"] },
+  ),
+  ...kubernetesRow(
+    "gives each workload an account of its own",
+    (manifests) =>
+      listPods(manifests).flatMap(({ name, spec }) => (spec.serviceAccountName === name ? [] : [name])),
+    [],
   ),
   ...kubernetesRow("gives no container more than the restricted Pod Security Standard", listPrivileges, []),
   ...kubernetesRow(
@@ -656,7 +679,7 @@ const kubernetes: PromiseOfFile[] = [
       "lets deployments know the environment: production promises what it deploys",
       (manifests) => [
         ofPods(manifests, (pod) => readEnvironment(pod).ENVIRONMENT),
-        manifests.find(({ metadata }) => /^settings-/.test(metadata.name))?.data?.ENVIRONMENT,
+        readSettings(manifests)?.ENVIRONMENT,
       ],
       [{ "deploy-database": "configMapKeyRef ENVIRONMENT" }, environment],
       [environment === "production" ? "production" : "kind"],
@@ -736,22 +759,73 @@ const kubernetes: PromiseOfFile[] = [
     ],
   ),
   ...kubernetesRow(
-    "confirms a commit on a replica, promotes none that may lack it, and moves the lease within 5 s",
+    "confirms a commit on a replica, promotes none that may lack it, and fails over within seconds",
     (manifests) =>
-      ofKind(manifests, "Cluster", ({ instances, postgresql: { synchronous }, primaryLease, bootstrap }) => [
-        instances,
-        synchronous,
-        primaryLease,
-        bootstrap.initdb.dataChecksums,
-      ]),
+      ofKind(
+        manifests,
+        "Cluster",
+        ({ instances, postgresql, primaryLease, replicationSlots, smartShutdownTimeout, stopDelay }) => ({
+          ...{ instances, synchronous: postgresql.synchronous, primaryLease, replicationSlots },
+          ...{ smartShutdownTimeout, stopDelay },
+        }),
+      ),
     {
-      postgres: [
-        3,
-        { method: "any", number: 1, dataDurability: "required", failoverQuorum: true },
-        { leaseDurationSeconds: 5, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 },
-        true,
-      ],
+      postgres: {
+        instances: 3,
+        synchronous: { method: "any", number: 1, dataDurability: "required", failoverQuorum: true },
+        primaryLease: { leaseDurationSeconds: 5, renewDeadlineSeconds: 3, retryPeriodSeconds: 1 },
+        replicationSlots: { highAvailability: { enabled: false } },
+        smartShutdownTimeout: 1,
+        stopDelay: 60,
+      },
     },
+  ),
+  ...kubernetesRow(
+    "detects damaged pages, sorts text alike everywhere, and gives the owner no more than it needs",
+    (manifests) => ofKind(manifests, "Cluster", ({ bootstrap }) => bootstrap),
+    {
+      postgres: {
+        initdb: {
+          database: "single_audit",
+          owner: "single_audit_owner",
+          secret: { name: "postgres-owner" },
+          encoding: "UTF8",
+          localeProvider: "builtin",
+          builtinLocale: "C.UTF-8",
+          localeCType: "C.UTF-8",
+          localeCollate: "C.UTF-8",
+          dataChecksums: true,
+          postInitSQL: [
+            "alter role single_audit_owner createrole",
+            "grant pg_read_all_stats to single_audit_owner",
+            "grant set on parameter temp_file_limit to single_audit_owner",
+          ],
+        },
+      },
+    },
+  ),
+  ...kubernetesRow(
+    "runs each instance of PostgreSQL on a node of its own",
+    (manifests) => ofKind(manifests, "Cluster", ({ affinity }) => affinity),
+    {
+      postgres: {
+        enablePodAntiAffinity: true,
+        podAntiAffinityType: "required",
+        topologyKey: "kubernetes.io/hostname",
+      },
+    },
+    ["production"],
+  ),
+  ...kubernetesRow(
+    "opens as many connections to PostgreSQL as its memory limit has room for",
+    (manifests) => ofPods(manifests, (pod) => readEnvironment(pod).PGRST_DB_POOL),
+    { "postgrest-reader": "5", "postgrest-writer": "2" },
+  ),
+  ...kubernetesRow(
+    "trusts no proxy until somebody names them",
+    (manifests) => readSettings(manifests)?.TRUSTED_IPS,
+    undefined,
+    ["production"],
   ),
   ...kubernetesRow(
     "logs no parameters of statements, and cancels a replica's queries after 500 ms",
@@ -826,12 +900,12 @@ const kubernetes: PromiseOfFile[] = [
           `${scaleTargetRef.kind} ${scaleTargetRef.name}`,
           minReplicas,
           maxReplicas,
-          metrics[0].resource.target.averageUtilization,
+          metrics,
         ],
       ),
     {
-      gateway: ["Deployment gateway", 2, 4, 80],
-      "postgrest-reader": ["Deployment postgrest-reader", 2, 3, 80],
+      gateway: ["Deployment gateway", 2, 4, onBusyCpu],
+      "postgrest-reader": ["Deployment postgrest-reader", 2, 3, onBusyCpu],
     },
     ["production"],
   ),
