@@ -13,7 +13,7 @@ import {
 } from "./read-manifests.ts";
 
 /** What a file promises, how to read it, and what it should say. */
-export interface PromiseOfFile {
+interface PromiseOfFile {
   file: string;
   promise: string;
   read: (files: Files) => unknown;
@@ -123,6 +123,18 @@ const kong: PromiseOfFile[] = [
         return gateway_token === undefined ? [] : [redis?.password, gateway_token];
       }),
     expected: ["{vault://env/redis-password}", "{vault://env/gateway-token}"],
+  },
+  {
+    file: "gateway/kong.yml",
+    promise: "lets scripts on pages of any site send requests, and read the headers of responses",
+    read: ({ kongYml: { plugins } }) => {
+      const { exposed_headers, ...rest } = plugins.find(({ name }) => name === "cors")?.config ?? {};
+      return [rest, (exposed_headers as string[]).join(" ")];
+    },
+    expected: [
+      { origins: ["*"], methods: ["GET", "HEAD", "POST", "OPTIONS"], max_age: 3600 },
+      "content-profile content-range data-set deprecation etag link preference-applied proxy-status ratelimit-limit ratelimit-remaining ratelimit-reset retry-after sunset x-ratelimit-limit x-ratelimit-limit-day x-ratelimit-limit-hour x-ratelimit-remaining x-ratelimit-remaining-day x-ratelimit-remaining-hour x-request-id",
+    ],
   },
   {
     file: "gateway/kong.yml",
