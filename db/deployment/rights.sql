@@ -197,14 +197,17 @@ with deployer as materialized (
   where relations.kind in ('data_set', 'not_live', 'served', 'durable')
     and (relations.classid, relations.oid) not in (select members.classid, members.objid from members)
 ), views as materialized (
-  -- Columns alone, and nulls in their places, are neither rights nor code, so a column more changes no line.
+  -- Columns alone, and nulls in their places, are neither rights nor code, so a column more changes no line. PostgreSQL prints a
+  -- column in each line.
   select
     tables.name, tables.kind, tables.relkind, array_to_string(tables.reloptions, ', ') as options,
-    trim(both ' ;' from regexp_replace(regexp_replace(
-      pg_get_viewdef(tables.oid), replace('(?<=SELECT )(?:column,\s+)*column(?=\s+FROM)', 'column', plain.pattern), 'columns', 'g'
-    ), '\s+', ' ', 'g')) as query
+    (
+      select string_agg(trim(both ' ;' from regexp_replace(printed.line, format('^ *SELECT %s,?$', plain.pattern), 'SELECT columns')), ' ' order by printed.number)
+      from string_to_table(pg_get_viewdef(tables.oid), E'\n') with ordinality as printed (line, number)
+      where printed.line !~ format('^    %s,?$', plain.pattern)
+    ) as query
   from tables
-  cross join (values ('(?:\(NULL::disclosed\.\w+\)\.\w+|NULL::[\w ]+|(?:\w+\.)?\w+)(?: AS \w+)?')) as plain (pattern)
+  cross join (values ('(\(NULL::disclosed\.\w+\)\.\w+|NULL::[\w ]+|(\w+\.)?\w+)( AS \w+)?')) as plain (pattern)
   where tables.relkind in ('v', 'm') and tables.kind <> 'not_live'
 ), facts (fact, undo) as (
   select grants.fact, grants.undo from grants
