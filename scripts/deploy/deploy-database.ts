@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
+import { expectRights, readFacts, recordRights } from "../sql/check-rights.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
@@ -51,6 +52,8 @@ export interface DeploymentOptions extends ReleaseOptions {
   confirm?: () => Promise<void>;
   /** How long to wait for another deployment. Unlimited if absent. */
   waitMilliseconds?: number | undefined;
+  /** Takes the rights that the database has then for the list, instead of comparing them. For scratch databases. */
+  takesRights?: boolean;
 }
 
 /** The database was changed by hand since the last deployment, and the operator has not accepted that. */
@@ -83,7 +86,7 @@ export async function deployDatabase(
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
     const work = await findWork(client, files, options);
-    const { pending, deployed, drift, isOutdated, isRecorded } = work;
+    const { pending, newer, deployed, drift, isOutdated, isRecorded } = work;
     if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
@@ -95,6 +98,7 @@ export async function deployDatabase(
 
     // The next deployment must not report accepted drift as drift.
     if (isDurableChanged) await forgetFingerprint(client);
+    if (pending.length > 0) await expectRights(client, files.rights);
     for (const migration of pending) {
       await runMigration(client, migration, files, report);
       migrations.push(migration.id);
@@ -109,6 +113,7 @@ export async function deployDatabase(
       // A change made by hand, or a migration without a transaction, may have caused a leak.
       const check = async () => {
         await installLeakCheck(client, files.leakCheck);
+        await recordRights(client, files.rights, newer.length > 0);
         await refuseLeaks(client, true);
         if (deployed && options.release && !isRecorded) {
           const is_rollback = options.rollsBack === true;
@@ -173,6 +178,7 @@ export async function rebuildApi(
   },
 ): Promise<ContractChange[]> {
   const installed = await installLeakCheck(client, files.leakCheck);
+  await expectRights(client, files.rights);
   const replaced = await replaceFunctions(client, files.functions, newer.length > 0);
   const checked = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
@@ -188,6 +194,8 @@ export async function rebuildApi(
   const done = { migrations, rebuilt_api: true, is_promise, is_rollback: options.rollsBack === true };
   await recordDeployment(client, files, done, options.release);
   if (is_promise) await recordPromise(client, served);
+  const rights = options.takesRights ? await readFacts(client) : files.rights;
+  await recordRights(client, rights, newer.length > 0);
   await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
   return changes;
 }
