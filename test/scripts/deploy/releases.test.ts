@@ -2,10 +2,12 @@ import { rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { $ } from "zx";
+import { runCheck } from "../../../scripts/deploy/check-program.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readRelease } from "../../../scripts/deploy/release.ts";
 import { connect } from "../../../shared/connect.ts";
+import { findServerUrl } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { publishSample, readAll, run, useDeployments } from "./support.ts";
 
@@ -173,6 +175,7 @@ it("a rollback takes back the API and functions, keeps migrations, and names wha
       .replace("\nfrom dissemination.general;", ",\n  general.auditee_county$&")
       .concat("comment on column api_v1_1_0.general.auditee_county is E'County\\nA county.';\n"),
   );
+  await run(runCheck, ["--directory", copy.directory, "--write"], { SCRATCH_URL: findServerUrl() });
   const second = await commit("second");
   const service = await startScratchService(own.database.url);
   const statuses = new Set<number>();
