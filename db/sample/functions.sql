@@ -8,15 +8,15 @@ return current_setting('sample.' || name)::bigint;
 
 -- Each item appears in its list once per slot.
 create table sample.lists as
-select list as name, array_agg(item order by place) as items
+select list as name, array_agg(item order by place, item) as items
 from (
   select list, slots, item, place from sample.words
   union all
-  select 'places', slots, state, place from sample.places
+  select 'places', slots, state, null from sample.places
   union all
-  select 'programs', slots, program, place from sample.programs
+  select 'programs', slots, program, null from sample.programs
   union all
-  select 'entity types', slots, entity_type, place from sample.entity_types
+  select 'entity types', slots, entity_type, null from sample.entity_types
 ) as listed
 cross join lateral generate_series(1, slots)
 group by list;

@@ -8,20 +8,17 @@ create schema sample;
 create table sample.words (list text, slots int, item text, place int generated always as identity);
 
 create table sample.places (
-  state text, state_name text, zip text, slots int, cities text[], counties text[],
-  place int generated always as identity
+  state text, state_name text, zip text, slots int, cities text[], counties text[]
 );
 
 create table sample.programs (
   program text, slots int, cluster text, name text,
   agency text generated always as (split_part(program, '.', 1)) stored,
-  extension text generated always as (split_part(program, '.', 2)) stored,
-  place int generated always as identity
+  extension text generated always as (split_part(program, '.', 2)) stored
 );
 
 create table sample.entity_types (
-  entity_type text, slots int, size double precision, with_findings double precision, programs text[],
-  place int generated always as identity
+  entity_type text, slots int, size double precision, with_findings double precision, programs text[]
 );
 
 -- Fixed values of a few auditees and submissions, so that examples can name them.
