@@ -32,7 +32,7 @@ return (
     and (own.name, own.category) = (staging.name, staging.category)
   left join columns as shared on shared.relation = 'sample.submissions'::regclass and shared.name = staging.name
   cross join lateral (
-    select coalesce(min(name), 'words') as list from sample.lists where staging.name like lists.name
+    select coalesce(max(name), 'words') as list from sample.lists where staging.name like lists.name
   ) as drawn
   where staging.relation = to_regclass('staging.' || quote_ident(file))
     -- Files lack the columns that say where a row comes from. Only those columns are not null.

@@ -3,7 +3,7 @@
 
 create schema sample;
 
--- An item with more slots is drawn more often. A list whose name is a column's, or a pattern such as %phone, has values of
+-- An item with more slots is drawn more often. A list whose name is a column's, or a pattern such as %phone, has values for
 -- columns that nothing else depends on.
 create table sample.words (list text, slots int, item text, place int generated always as identity);
 
