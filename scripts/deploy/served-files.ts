@@ -8,7 +8,6 @@ import { hashSql } from "../sql/read-sql-file.ts";
 export interface ServedTables {
   schema: string;
   keys: Record<string, string[]>;
-  /** Includes computed columns. */
   columns: Record<string, string[]>;
 }
 
@@ -20,10 +19,6 @@ export async function readServedTables(client: Client): Promise<ServedTables[]> 
          filter (where keys.columns is not null), '{}') as keys,
        json_object_agg(view.relname, array(
          select attname from pg_catalog.pg_attribute where attrelid = view.oid and attnum > 0 order by attnum
-       ) || array(
-         select proname from pg_catalog.pg_proc
-         where pronamespace = view.relnamespace and pronargs = 1 and proargtypes[0] = view.reltype and not proretset
-         order by proname
        ) order by view.relname) as columns
      from publication.served_schemas
      join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
