@@ -4,7 +4,7 @@ local served_tables = require "kong.plugins.single-audit.served_tables"
 
 local LONGEST_SHOWN = 60
 -- Every key contains at least 40 letters and digits in a row.
-local KEY_RUN = ("%w"):rep(40)
+local KEY_LENGTH = 40
 
 -- What words of other APIs mean here. Words are in lower case and without other characters than letters.
 local MEANINGS = {
@@ -36,7 +36,7 @@ local correct_parameter = {}
 
 --- What a client sent, unless it may be a key, is long, or has characters that JSON or a URL would escape.
 function correct_parameter.show(text)
-  local is_hidden = #text > LONGEST_SHOWN or text:find('[%c"\\&#+;`]') or text:find(KEY_RUN)
+  local is_hidden = #text > LONGEST_SHOWN or text:find('[%c"\\&#+;`]') or text:find(("%w"):rep(KEY_LENGTH))
   return is_hidden and "…" or text
 end
 local show = correct_parameter.show
@@ -47,11 +47,14 @@ function correct_parameter.list_tables(request)
   return served_tables.columns[profile ~= "" and profile or served_tables.default] or {}
 end
 
---- Whether a parameter of the request has a name as if it held a key.
+--- Whether a parameter may hold a key.
 function correct_parameter.has_key(request)
   for _, parameter in ipairs(request.parameters) do
-    local meaning = find_meaning(parameter.keyword)
-    if meaning and meaning.is_key then
+    local meaning, is_key = find_meaning(parameter.keyword), false
+    for run in parameter.value:gmatch("%w+") do
+      is_key = is_key or #run >= KEY_LENGTH
+    end
+    if is_key or meaning and meaning.is_key then
       return true
     end
   end
@@ -143,6 +146,7 @@ local VALUES = {
   { "^not%.(.*)", "neq.%1" },
   { "^in[.(%[][%[({]?(.-)[%])}]?$", "in.(%1)" },
   { "^contains%.(.*)", "ilike.*%1*" },
+  { "^between%W+(%w+).*$", "gte.%1" },
   { "^%d%d?%d?,%d%d%d[%d,]*$", function(number) return "eq." .. number:gsub(",", "") end },
   { "^([^ ,]+,[^ ].*)$", "in.(%1)" },
   { "^.*[%%*].*$", function(pattern) return "ilike." .. pattern:gsub("%%", "*") end },
@@ -185,7 +189,7 @@ function correct_parameter.correct_filter(parameter, table_name, request)
   if not column then
     return correct_parameter.correct_name(parameter.keyword, table_name, request, parameter)
   end
-  local value = show(parameter.value)
+  local value = show((parameter.value:gsub('"', "")))
   return ("`%s` needs an operator before its value: write `%s=%s`. Other operators are neq, gt, gte, lt, lte, in and ilike."):format(
     show(parameter.name), column, correct_value(operator and operator .. "." .. value or value)
   )

@@ -32,9 +32,11 @@ local function get_value(request, keyword)
 end
 
 local SYNTAX = {
-  { "parse select", "select", "Separate columns by commas, and put the columns of another table in parentheses: `select=report_id,findings(reference_number)`." },
-  { "parse logic tree", "or", "Put the filters of `or` and `and` in parentheses, with a point before each operator and value: `or=(audit_year.eq.2023,audit_year.eq.2022)`." },
+  { "parse select", "Separate columns by commas, and put the columns of another table in parentheses: `select=report_id,findings(reference_number)`." },
+  { "parse logic tree", "Put the filters of `or` and `and` in parentheses, with a point before each operator and value: `or=(audit_year.eq.2023,audit_year.eq.2022)`." },
 }
+
+local COUNT = "To count rows, send the header Prefer: count=exact, and read Content-Range."
 
 local function explain_syntax(request, message)
   if message:find("parse order", 1, true) then
@@ -42,13 +44,14 @@ local function explain_syntax(request, message)
   end
   for _, syntax in ipairs(SYNTAX) do
     if message:find(syntax[1], 1, true) then
-      return syntax[3]
+      return message:find("count(", 1, true) and COUNT or syntax[2]
     end
   end
   local start = select(2, message:find("parse filter (", 1, true))
   local parameter = start and find_parameter(request, function(each)
-    local value = each.value:sub(1, 100):gsub('["\\]', "\\%0")
-    return message:sub(start + 1, start + #value) == value and (#value >= 100 or message:sub(start + #value + 1):find("^%)\\\""))
+    local plain = each.value:sub(1, 100):match('^[^%c"\\]*')
+    local is_whole = plain == each.value
+    return message:sub(start + 1, start + #plain) == plain and (not is_whole or message:find('^%)\\"', start + #plain + 1) ~= nil)
   end)
   local path = parameter and parameter.name:match("([%w_]+)%.[^.]*$")
   local is_table = correct_parameter.list_tables(request)[path or ""] ~= nil
@@ -62,15 +65,17 @@ local function explain_column(request, message, hint)
   end
   local tables = correct_parameter.list_tables(request)
   table_name = tables[table_name] and table_name or table_name:gsub("_%d+$", "")
-  local column, direction = name:match("^([%w_]+) (%a+)$")
-  if tables[name] then
+  local direction = name:match("^[%w_]+ (%a+)$")
+  if name == "count" then
+    return COUNT
+  elseif tables[name] then
     return ("`%s` is a table: write its columns in parentheses, as in `select=*,%s(*)`."):format(name, name)
   elseif direction and direction:lower():find("sc$") then
     return ("To sort, write `order=%s`."):format(correct_parameter.read_order(name))
   elseif name:find("^or%l") and get_value(request, "or") ~= "" or name:find("^and%l") and get_value(request, "and") ~= "" then
-    return SYNTAX[2][3]
-  elseif column then
-    return SYNTAX[1][3]
+    return SYNTAX[2][2]
+  elseif name:find(" ", 1, true) then
+    return SYNTAX[1][2]
   end
   local parameter = find_parameter(request, function(each) return each.keyword == name end)
   return correct_parameter.correct_name(name, table_name, request, parameter, hint and hint:match("%.([%w_]+)"))
@@ -103,8 +108,8 @@ local FILTERS = {
   ["2201B"] = { "match imatch", "`%s` has a malformed regular expression. To find a part of a text, write `%s=ilike.*text*`." },
   ["42601"] = { "fts", "`%s` needs & or | between words. For words as people write them, write `%s=plfts.audit finding`." },
   ["42704"] = { "fts plfts phfts wfts", "`%s` needs no language: write `%s=plfts.audit finding`." },
-  ["42804"] = { "is", "`%s` is not a column of the type boolean: write `%s=eq.` with a value, such as Yes or Y, or is.null." },
-  ["42883"] = { "like ilike match imatch fts plfts phfts wfts cs cd ov sl sr nxr nxl adj", "`%s` does not have a type for this operator: write `%s=` with eq, gt, gte, lt, lte or in." },
+  ["42804"] = { "is", "`%s` is not true or false, but a text: write `%s=eq.Yes`, `eq.Y` or `is.null`." },
+  ["42883"] = { "like ilike match imatch fts plfts phfts wfts cs cd ov sl sr nxr nxl adj", "The type of `%s` does not have this operator: write `%s=` with eq, gt, gte, lt, lte or in." },
 }
 
 local function explain_table(request, name, start)
@@ -126,11 +131,13 @@ local function explain_missing_table(request)
 end
 
 local function explain_embed(request, message)
-  local name = message:match("and '([%w_]+)'") or ""
-  if name == request.table_name then
+  local parent, name = message:match("between '([%w_]+)' and '([%w_]+)'")
+  if not parent then
+    return nil
+  elseif name == parent then
     return ("The columns of `%s` are in each row already: leave `%s(…)` out of `select`."):format(name, name)
   end
-  return explain_table(request, name, ("`%s` does not embed `%s`. "):format(request.table_name, show(name)))
+  return explain_table(request, name, ("`%s` does not embed `%s`. "):format(parent, name))
 end
 
 local function explain_unembedded(request, message)

@@ -3,6 +3,7 @@
 
 local is_utf8 = require "kong.plugins.single-audit.is_utf8"
 local refusal = require "kong.plugins.single-audit.refusal"
+local show = require("kong.plugins.single-audit.correct_parameter").show
 
 local refuse = refusal.bad_request
 local LISTS = { select = true, order = true, columns = true, on_conflict = true }
@@ -62,6 +63,18 @@ local function refuse_nesting(parameter, config)
   end
 end
 
+-- PostgREST would leave it out, and return rows that the client does not want.
+local function refuse_bare(parameter)
+  if parameter.has_no_value then
+    local column, sign, value = parameter.name:match("^([%w_]+)([<>])(.*)$")
+    local operator = sign and (sign == ">" and "gt" or "lt")
+    return refuse(
+      "The parameter " .. show(parameter.name) .. " has no value.",
+      operator and ("Write %s=%s.%s."):format(show(column), operator, show(value)) or "Write the column, an operator and the value, such as audit_year=eq.2023."
+    )
+  end
+end
+
 local function refuse_items(parameters, config)
   local total, is_list_too_long = 0, false
   for _, parameter in ipairs(parameters) do
@@ -84,7 +97,7 @@ end
 return function(query, parameters, has_more, config)
   local refused = refuse_bytes(query) or refuse_parameters(parameters, has_more, config) or refuse_items(parameters, config)
   for _, parameter in ipairs(refused and {} or parameters) do
-    refused = refused or refuse_number(parameter) or refuse_nesting(parameter, config)
+    refused = refused or refuse_bare(parameter) or refuse_number(parameter) or refuse_nesting(parameter, config)
   end
   return refused
 end
