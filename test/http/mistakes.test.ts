@@ -106,9 +106,9 @@ const queries: Mistake[] = [
   ["general?auditee_name=fts.polk%20county", ["`auditee_name=plfts."], { code: "42601" }],
   ["general?auditee_name=match.(", ["`auditee_name=ilike."], { code: "2201B" }],
   ["general?select=audit_year::foo", ["`select`"], { code: "42704" }],
-  // Parameters without a value, which PostgREST would leave out.
-  ["general?audit_year%3E2023", ["audit_year=gt.2023"], { code: "request_refused" }],
-  ["general?audit_year", ["audit_year=eq.2023"], { code: "request_refused" }],
+  // Filters without "=", which PostgREST would leave out.
+  ["general?audit_year%3E2023", ["`audit_year=gt.2023`"], { code: "request_refused" }],
+  ["general?audit_year<2023", ["`audit_year=lt.2023`"], { code: "request_refused" }],
 ];
 
 /** Mistakes in paths, headers and calls. */

@@ -2,19 +2,17 @@
 
 --- @param query  the query string, as sent
 --- @param most   how many parameters to read
---- @return a list of { name, value, keyword (the name without the embedded table: "limit" of "findings.limit"),
----   has_no_value }, decoded; and whether there are more
+--- @return a list of { name, value, keyword (the name without the embedded table: "limit" of "findings.limit") }, decoded;
+---   and whether there are more
 return function(query, most)
   local parameters = {}
   for text in query:gmatch("[^&;]+") do
     if #parameters == most then
       return parameters, true
     end
-    local name, mark, value = text:match("^([^=]*)(=?)(.*)$")
+    local name, value = text:match("^([^=]*)=?(.*)$")
     name = ngx.unescape_uri(name)
-    parameters[#parameters + 1] = {
-      name = name, value = ngx.unescape_uri(value), keyword = name:match("^.*%.(.*)$") or name, has_no_value = mark == "",
-    }
+    parameters[#parameters + 1] = { name = name, value = ngx.unescape_uri(value), keyword = name:match("^.*%.(.*)$") or name }
   end
   return parameters, false
 end

@@ -63,15 +63,13 @@ local function refuse_nesting(parameter, config)
   end
 end
 
--- PostgREST would leave it out, and return rows that the client does not want.
-local function refuse_bare(parameter)
-  if parameter.has_no_value then
-    local column, sign, value = parameter.name:match("^([%w_]+)([<>])(.*)$")
-    local operator = sign and (sign == ">" and "gt" or "lt")
-    return refuse(
-      "The parameter " .. show(parameter.name) .. " has no value.",
-      operator and ("Write %s=%s.%s."):format(show(column), operator, show(value)) or "Write the column, an operator and the value, such as audit_year=eq.2023."
-    )
+local SIGNS = { [">"] = "gt", ["<"] = "lt", ["<>"] = "neq" }
+
+-- PostgREST ignores a parameter without "=", and returns other rows than the client wants.
+local function refuse_sign(parameter)
+  local column, sign, value = parameter.name:match("^([%w_]+)([<>]+)([^<>].*)$")
+  if SIGNS[sign] and parameter.value == "" then
+    return refuse("A filter has no operator.", ("Write `%s=%s.%s`."):format(show(column), SIGNS[sign], show(value)))
   end
 end
 
@@ -97,7 +95,7 @@ end
 return function(query, parameters, has_more, config)
   local refused = refuse_bytes(query) or refuse_parameters(parameters, has_more, config) or refuse_items(parameters, config)
   for _, parameter in ipairs(refused and {} or parameters) do
-    refused = refused or refuse_bare(parameter) or refuse_number(parameter) or refuse_nesting(parameter, config)
+    refused = refused or refuse_sign(parameter) or refuse_number(parameter) or refuse_nesting(parameter, config)
   end
   return refused
 end
