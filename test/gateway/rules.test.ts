@@ -166,5 +166,19 @@ test("a call whose body comes too slowly gets 408, which does not count", async 
     `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n{`,
   );
   expect(answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
-  expect(answer).not.toMatch(/^ratelimit/im);
+  expect(answer).not.toMatch(/^(x-)?ratelimit/im);
 });
+
+test.each(["Content-Length: 20000", "Transfer-Encoding: chunked"])(
+  "a body that is too long gets 413, which does not count: %s",
+  async (framing) => {
+    const head = ["Host: a", `X-Api-Key: ${keys.standard}`, "Content-Type: application/json", framing];
+    const body = framing.startsWith("T") ? `4e20\r\n${"a".repeat(20_000)}\r\n0\r\n\r\n` : "a".repeat(20_000);
+    const answer = await sendBytes(
+      url,
+      `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*"code":"payload_too_large"/s);
+    expect(answer).not.toMatch(/^(x-)?ratelimit/im);
+  },
+);
