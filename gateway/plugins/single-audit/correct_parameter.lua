@@ -126,8 +126,8 @@ end
 
 -- What other APIs call PostgREST's operators, also as the last character of a name before "=".
 local OPERATORS = {
-  eq = "eq", equals = "eq", equal = "eq", is = "eq", neq = "neq", ne = "neq", gt = "gt", after = "gt", gte = "gte", ge = "gte", min = "gte",
-  lt = "lt", before = "lt", lte = "lte", le = "lte", max = "lte", like = "like", ilike = "ilike", contains = "contains", ["in"] = "in",
+  eq = "eq", equals = "eq", is = "eq", neq = "neq", ne = "neq", ["not"] = "neq", gt = "gt", after = "gt", gte = "gte", ge = "gte", min = "gte",
+  between = "gte", lt = "lt", before = "lt", lte = "lte", le = "lte", max = "lte", like = "like", ilike = "ilike", contains = "ilike",
   [">"] = "gte", ["<"] = "lte", ["!"] = "neq",
 }
 
@@ -135,33 +135,29 @@ local OPERATORS = {
 local VALUES = {
   { "^null$", "is.null" },
   { "^$", "is.null" },
-  { "^is%.not[ .]?null$", "not.is.null" },
-  { "^'(.*)'$", "eq.%1" },
   { "^>=(.*)", "gte.%1" },
   { "^<=(.*)", "lte.%1" },
   { "^>(.*)", "gt.%1" },
   { "^<(.*)", "lt.%1" },
-  { "^=+(.*)", "eq.%1" },
   { "^!=?(.*)", "neq.%1" },
-  { "^not%.(.*)", "neq.%1" },
-  { "^in[.(%[][%[({]?(.-)[%])}]?$", "in.(%1)" },
-  { "^contains%.(.*)", "ilike.*%1*" },
-  { "^between%W+(%w+).*$", "gte.%1" },
-  { "^%d%d?%d?,%d%d%d[%d,]*$", function(number) return "eq." .. number:gsub(",", "") end },
+  { "^=+(.*)", "eq.%1" },
+  { "^in%W*(.-)[%])}]?$", "in.(%1)" },
   { "^([^ ,]+,[^ ].*)$", "in.(%1)" },
-  { "^.*[%%*].*$", function(pattern) return "ilike." .. pattern:gsub("%%", "*") end },
+  { "^(.*[%%*].*)$", "ilike.%1" },
+  { "^(.*)$", "eq.%1" },
 }
 
 local function correct_value(value)
   local word, mark, rest = value:match("^(%a+)([.:=]?)(.+)$")
-  local operator = word and (mark ~= "" or rest:find("^%d")) and not rest:find("^not") and OPERATORS[word:lower()]
-  value = operator and operator .. "." .. rest or value
+  local operator = word and (mark ~= "" or rest:find("^%d")) and OPERATORS[word:lower()]
+  if operator then
+    return operator .. "." .. rest
+  end
   for _, row in ipairs(VALUES) do
     if value:find(row[1]) then
-      return (value:gsub(row[1], row[2], 1))
+      return (value:gsub(row[1], row[2], 1):gsub("%%", "*"))
     end
   end
-  return operator and value or "eq." .. value
 end
 
 -- Names that contain an operator: filter[column], column[gte], column__gte, column> and column.gte.
@@ -189,7 +185,7 @@ function correct_parameter.correct_filter(parameter, table_name, request)
   if not column then
     return correct_parameter.correct_name(parameter.keyword, table_name, request, parameter)
   end
-  local value = show((parameter.value:gsub('"', "")))
+  local value = show((parameter.value:gsub("[\"']", "")))
   return ("`%s` needs an operator before its value: write `%s=%s`. Other operators are neq, gt, gte, lt, lte, in and ilike."):format(
     show(parameter.name), column, correct_value(operator and operator .. "." .. value or value)
   )

@@ -14,12 +14,16 @@ local function find_parameter(request, is_meant)
   end
 end
 
--- The first filter with one of these operators.
+-- The filter with one of these operators, unless several have one.
 local function find_operator(request, operators)
-  return find_parameter(request, function(parameter)
-    local operator = parameter.value:match("^not%.(%l+)") or parameter.value:match("^%l+")
-    return operator ~= nil and (" " .. operators .. " "):find(" " .. operator .. " ", 1, true) ~= nil
-  end)
+  local found, count = nil, 0
+  for _, parameter in ipairs(request.parameters) do
+    local operator = parameter.value:match("^not%.(%l+)") or parameter.value:match("^%l+") or ""
+    if not NOT_FILTERS[parameter.keyword] and (" " .. operators .. " "):find(" " .. operator .. " ", 1, true) then
+      found, count = parameter, count + 1
+    end
+  end
+  return count == 1 and found or nil
 end
 
 local function get_value(request, keyword)
@@ -72,7 +76,7 @@ local function explain_column(request, message, hint)
     return ("`%s` is a table: write its columns in parentheses, as in `select=*,%s(*)`."):format(name, name)
   elseif direction and direction:lower():find("sc$") then
     return ("To sort, write `order=%s`."):format(correct_parameter.read_order(name))
-  elseif name:find("^or%l") and get_value(request, "or") ~= "" or name:find("^and%l") and get_value(request, "and") ~= "" then
+  elseif name:find("^or%l") and get_value(request, "or"):find("^[^(]") or name:find("^and%l") and get_value(request, "and"):find("^[^(]") then
     return SYNTAX[2][2]
   elseif name:find(" ", 1, true) then
     return SYNTAX[1][2]
@@ -88,19 +92,21 @@ local function explain_value(request, message)
   local value = message:match(': \\"(.-)\\"') or message:match('value \\"(.-)\\" is out') or ""
   local parameter = value ~= "" and find_parameter(request, function(each) return each.value:find(value, 1, true) ~= nil end)
     or find_parameter(request, function(each) return value == "" and each.value:find("[.(,]$") ~= nil end)
+  local kind = message:match("type (%l+)") or "date"
   if not parameter then
-    return "PostgreSQL cannot cast each value. Leave the casts (::) out of `select`."
+    return get_value(request, "select"):find("::", 1, true) and "PostgreSQL cannot cast each value. Leave the casts (::) out of `select`."
+      or ("Write a value of the type %s, such as %s."):format(kind, EXAMPLES[kind] or "null")
   end
-  local name, kind = show(parameter.name), message:match("type (%l+)") or "date"
+  local name = show(parameter.name)
   if value == "" or value == "null" then
     return ("For rows without a value, write `%s=is.null`."):format(name)
   elseif message:find("array", 1, true) then
     return ("List the values of `%s` in parentheses: `%s=in.(2022,2023)`."):format(name, name)
   end
-  local operator = parameter.value:match("^%l+") or "eq"
+  local operator = parameter.value:match("^([gl]te?)%.") or "eq"
   local digits, year = value:gsub("[$, ]", ""):match("^%d+"), value:match("^%d%d%d%d$")
   local example = kind == "date" and year and year .. "-01-01" or kind:find("int") and digits and #digits < 10 and digits or EXAMPLES[kind] or "…"
-  return ("`%s` takes a value of the type %s: write `%s=%s.%s`."):format(name, kind, name, operator == "in" and "eq" or operator, example)
+  return ("`%s` takes a value of the type %s: write `%s=%s.%s`."):format(name, kind, name, operator, example)
 end
 
 -- Sentences about a filter, with the operators by which it is found.
@@ -112,30 +118,28 @@ local FILTERS = {
   ["42883"] = { "like ilike match imatch fts plfts phfts wfts cs cd ov sl sr nxr nxl adj", "The type of `%s` does not have this operator: write `%s=` with eq, gt, gte, lt, lte or in." },
 }
 
-local function explain_table(request, name, start)
+-- A hint for a table that does not exist, or that another table does not embed.
+local function explain_table(request, name, problem)
   local names = {}
   for table_name in pairs(correct_parameter.list_tables(request)) do
     names[#names + 1] = table_name
   end
   table.sort(names)
   local nearest = correct_parameter.find_nearest(name, names)
-  return start .. (nearest and ("Did you mean `%s`? "):format(nearest) or "") .. "GET / lists the tables."
+  return problem .. (nearest and ("Did you mean `%s`? "):format(nearest) or "") .. "GET / lists the tables."
 end
 
 local function explain_missing_table(request)
-  local name = request.path:match("^/(.*)$")
-  if name == "unified" then
+  if request.table_name == "unified" then
     return "Its columns are in two tables: /federal_awards?select=*,general(*)."
   end
-  return explain_table(request, name, ("`%s` is not a table. "):format(show(name)))
+  return explain_table(request, request.table_name, ("`%s` is not a table. "):format(show(request.table_name)))
 end
 
 local function explain_embed(request, message)
   local parent, name = message:match("between '([%w_]+)' and '([%w_]+)'")
-  if not parent then
-    return nil
-  elseif name == parent then
-    return ("The columns of `%s` are in each row already: leave `%s(…)` out of `select`."):format(name, name)
+  if parent == name then
+    return parent and ("The columns of `%s` are in each row already: leave `%s(…)` out of `select`."):format(name, name)
   end
   return explain_table(request, name, ("`%s` does not embed `%s`. "):format(parent, name))
 end
@@ -154,7 +158,7 @@ local function explain_version(request, _, hint)
   local profile = request.headers["accept-profile"]
   local is_federal = type(profile) == "string" and profile:find("^api_v1_[23]_0$")
   local start = is_federal and ("`%s` has the same columns as `%s` of the federal service. "):format(served_tables.default, profile) or ""
-  return start .. "Send a version that is served in the header Accept-Profile, or leave it out." .. (hint and " " .. hint or "")
+  return start .. "Send a version that is served in the header Accept-Profile, or leave it out." .. (hint and not hint:find("\\", 1, true) and " " .. hint or "")
 end
 
 local EXPLANATIONS = {
