@@ -90,7 +90,8 @@ end
 
 --- The order that someone meant by "-column", "column desc" or "column:desc".
 function correct_parameter.read_order(value)
-  local minus, column, direction = value:match("^%+?(%-?) *([%w_]+)[ .:,]*(%a*)$")
+  -- Longer ones would take long to match.
+  local minus, column, direction = value:sub(1, LONGEST_SHOWN):match("^%+?(%-?) *([%w_]+)[ .:,]*(%a*)$")
   local is_descending = minus == "-" or column and direction:lower():find("^desc")
   return column and show(column) .. (is_descending and ".desc" or ".asc") or "audit_year.desc"
 end
