@@ -71,7 +71,7 @@ local LONGEST_READ = 500
 local function read_text(body, field)
   local _, before = body:find('"' .. field .. '":"', 1, true)
   local after = before and skip_string(body:sub(before, before + LONGEST_READ), 1)
-  return before and body:sub(before + 1, after and before + after - 2 or before + LONGEST_READ)
+  return before and body:sub(before + 1, after and before + after - 3 or before + LONGEST_READ)
 end
 
 local function replace_text(body, field, text)
