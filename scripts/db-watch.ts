@@ -79,14 +79,15 @@ For the requests below: API_KEY=$(node -p 'require("${factsFile}").keys.individu
   }
 }
 
-/** Lists the files of `api` and `data_set` that differ, such as `api/api_v1_1_0/general.sql`. */
+/** Lists the files that differ, such as `api/api_v1_1_0/general.sql`. */
 function findSaved(now: DatabaseFiles, before: DatabaseFiles): string[] {
-  const contentsOf = ({ functions, api: { request, versions }, dataSet }: DatabaseFiles) => {
+  const contentsOf = ({ functions, api: { request, versions }, dataSet, rights }: DatabaseFiles) => {
     const files = [
       ...functions,
       ...request,
       ...versions.flatMap((version) => version.files),
       ...Object.values(dataSet),
+      { name: "db/contracts/rights.txt", sql: rights.join("\n") },
     ];
     return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/".length), sql]));
   };

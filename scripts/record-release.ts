@@ -20,7 +20,7 @@ const deployed = ["api", "contracts", "data_set", "functions", "migrations"];
 const { version } = JSON.parse(await readFile(path.join(project, "package.json"), "utf8"));
 await writeReleased(directory, (await readFiles(directory)).migrations);
 const names = (await readdir(directory, { recursive: true })).filter(
-  (name) => deployed.includes(name.split(path.sep)[0] ?? "") && /\.(sql|json)$/.test(name),
+  (name) => deployed.includes(name.split(path.sep)[0] ?? "") && /\.(sql|json|txt)$/.test(name),
 );
 const texts = await Promise.all(names.sort().map((name) => readFile(path.join(directory, name), "utf8")));
 const copy = Object.fromEntries(names.map((name, index) => [name, texts[index]]));

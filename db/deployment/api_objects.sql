@@ -1,29 +1,11 @@
 -- What the rules in db/deployment/rules read: the relations and functions of the API schemas, what each function calls and which
--- types it uses, and which privileges are granted. Deployments install these functions and the rules with the leak check
--- (db/data_set/find_leaks.sql), which checks some of the rules too.
-
--- The greatest age of the catalog rows that must be checked. If publication.find_leaks() ran earlier in this transaction, only
--- rows that the transaction changed, whose age is zero or less, are checked again. So requests that wait for a publication to
--- end wait less.
-create or replace function publication.find_greatest_age()
-returns integer
-language sql stable security invoker
-as $$
-  select case
-    when current_setting('publication.leaks_asked_in', true) = pg_current_xact_id_if_assigned()::text then 0
-    else 2147483647
-  end
-$$;
+-- types it uses. Deployments install these functions and the rules with the leak check (db/data_set/find_leaks.sql).
 
 create or replace function publication.find_api_relations()
-returns table (
-  object text, oid oid, relkind "char", relowner oid, relacl aclitem[], reltype oid
-)
+returns table (object text, oid oid, relkind "char", reltype oid)
 language sql stable security invoker
 as $$
-  select
-    format('%I.%I', served_schemas.name, pg_class.relname), pg_class.oid, pg_class.relkind, pg_class.relowner, pg_class.relacl,
-    pg_class.reltype
+  select format('%I.%I', served_schemas.name, pg_class.relname), pg_class.oid, pg_class.relkind, pg_class.reltype
   from publication.served_schemas
   join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid
   -- Without this, PostgreSQL may evaluate a rule's condition for every relation of the database.
@@ -35,7 +17,7 @@ $$;
 create or replace function publication.find_api_functions()
 returns table (
   object text, tree text, oid oid, prokind "char", is_parsed boolean, prorettype oid, arguments oid[], proretset boolean,
-  prorows real, proconfig text[], proowner oid, proacl aclitem[]
+  prorows real, proconfig text[]
 )
 language sql stable security invoker
 as $$
@@ -44,10 +26,9 @@ as $$
     pg_proc.prosqlbody is not null, pg_proc.prorettype,
     -- An oidvector counts from 0.
     array(select unnest(coalesce(pg_proc.proallargtypes, pg_proc.proargtypes::oid[]))),
-    pg_proc.proretset, pg_proc.prorows, pg_proc.proconfig, pg_proc.proowner, pg_proc.proacl
+    pg_proc.proretset, pg_proc.prorows, pg_proc.proconfig
   from publication.served_schemas
   join pg_catalog.pg_proc on pg_proc.pronamespace = served_schemas.oid
-  where age(pg_proc.xmin) <= (select publication.find_greatest_age())
 $$;
 
 -- The functions that a parsed expression or query calls, some of them through operators.
@@ -124,27 +105,4 @@ as $$
   ) as fields
   cross join lateral regexp_matches(fields.field, '^(?:\w*type|typid|\w*types \(o) ([1-9][\d ]*)') as found
   cross join lateral string_to_table(trim(found[1]), ' ') as id
-$$;
-
-create or replace function publication.find_api_grants()
-returns table (object text, owner oid, allowed text, grantee oid, privilege_type text, is_grantable boolean)
-language sql stable security invoker
-as $$
-  select granted.object, granted.owner, granted.allowed, rights.grantee, rights.privilege_type, rights.is_grantable
-  from (
-    select api_relations.object, api_relations.relowner, 'SELECT', api_relations.relacl
-    from publication.find_api_relations() as api_relations
-    union all
-    select format('%s.%I', api_relations.object, pg_attribute.attname), api_relations.relowner, 'SELECT', pg_attribute.attacl
-    from publication.find_api_relations() as api_relations
-    join pg_catalog.pg_attribute on pg_attribute.attrelid = api_relations.oid
-    union all
-    select api_functions.object, api_functions.proowner, 'EXECUTE', coalesce(api_functions.proacl, acldefault('f', api_functions.proowner))
-    from publication.find_api_functions() as api_functions
-    union all
-    select format('schema %I', served_schemas.name), pg_namespace.nspowner, 'USAGE', pg_namespace.nspacl
-    from publication.served_schemas
-    join pg_catalog.pg_namespace on pg_namespace.oid = served_schemas.oid
-  ) as granted (object, owner, allowed, acl)
-  cross join lateral aclexplode(granted.acl) as rights
 $$;

@@ -46,6 +46,15 @@ create table deployment.outdated_indexes (
 comment on table deployment.outdated_indexes is
   'Indexes with a function that a deployment has changed. The deployment rebuilds them after its transaction.';
 
+create table deployment.rights (
+  fact text primary key,
+  is_required boolean not null
+);
+comment on table deployment.rights is
+  'What each role may read, run, own and become: the list of the last deployment (db/contracts/rights.txt), and the bodies of the functions that it replaced. Each deployment, publication and rollback is compared with it.';
+comment on column deployment.rights.is_required is
+  'False while a deployment runs, for what only the deployment before or only this one has.';
+
 -- No other grant: requests read retired versions through request.find_retirement(), which runs with its owner's rights.
 grant usage on schema deployment to deployment_planner;
 grant select on deployment.migrations, deployment.api_schemas, deployment.retired_versions to deployment_planner;

@@ -69,7 +69,7 @@ export async function refuseHandMadeObjects(
  */
 export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(
-    "select object, rule from publication.find_broken_rules(false)",
+    "select object, rule from publication.find_broken_rules()",
   );
   refuseIfFound(
     "These API objects break the rules in docs/editing-views.md:",

@@ -6,6 +6,7 @@ import { connect } from "../../shared/connect.ts";
 import { describeError } from "../../shared/describe-error.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
+import { compareRights, readFacts, readRights, writeRights } from "../sql/check-rights.ts";
 import { readDeploymentFile } from "../sql/read-sql-file.ts";
 import { checkMigrationNames } from "./check-migration-names.ts";
 import {
@@ -67,14 +68,16 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     );
     let served: Contract[] = [];
     let tables: ServedTables[] = [];
+    let rights: string[] = [];
     let unlabeled: string[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
       const databaseUrl = await server.create();
-      await deployDatabase(databaseUrl, {}, { directory });
+      await deployDatabase(databaseUrl, {}, { directory, takesRights: true });
       const client = await connect(databaseUrl, "db-check");
       try {
         served = await readServedContracts(client);
         tables = await readServedTables(client);
+        rights = await readFacts(client);
         unlabeled = await findUnlabeledColumns(client);
       } finally {
         await client.end();
@@ -88,6 +91,11 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       if (write) await writeContracts(directory, served);
       const changes = compareContracts(await readContracts(directory), served).map(describeChange);
       return changes.length === 0 ? [] : [...changes, "To update db/contracts, add --write."];
+    });
+    await check("db/contracts/rights.txt is up to date", async () => {
+      if (write) await writeRights(directory, rights);
+      const changes = compareRights(await readRights(directory), rights);
+      return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
     const schemas = served.map(({ schema }) => schema);
     await check("PostgREST's environment and the gateway's tables are those of the served versions", () =>

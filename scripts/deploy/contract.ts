@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { readDeploymentFile } from "../sql/read-sql-file.ts";
@@ -47,8 +47,7 @@ export async function readContracts(directory: string): Promise<Contract[]> {
 /** Writes what is served to `contracts/*.json` of a `db` directory. */
 export async function writeContracts(directory: string, served: Contract[]): Promise<void> {
   const folder = path.join(directory, "contracts");
-  await rm(folder, { recursive: true });
-  await mkdir(folder);
+  for (const file of await readdir(folder)) if (file.endsWith(".json")) await rm(path.join(folder, file));
   for (const contract of served) {
     const text = JSON.stringify(contract, null, 2)
       // One line for each column, so that a diff reads well.

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
+import { expectRights, readFacts, recordRights } from "../sql/check-rights.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
@@ -52,6 +53,8 @@ export interface DeploymentOptions {
   confirm?: () => Promise<void>;
   /** How long to wait for another deployment. Unlimited if absent. */
   waitMilliseconds?: number | undefined;
+  /** Takes the rights that the database has then for the list, instead of comparing them. For scratch databases. */
+  takesRights?: boolean;
   /** Receives progress and warnings, line by line. */
   report?: (line: string) => void;
 }
@@ -97,6 +100,7 @@ export async function deployDatabase(
 
     // The next deployment must not report accepted drift as drift.
     if (isDurableChanged) await forgetFingerprint(client);
+    if (pending.length > 0) await expectRights(client, files.rights);
     for (const migration of pending) {
       await runMigration(client, migration, files, report);
       migrations.push(migration.id);
@@ -111,6 +115,7 @@ export async function deployDatabase(
       // A change made by hand, or a migration without a transaction, may have caused a leak.
       const check = async () => {
         await installLeakCheck(client, files.leakCheck);
+        await recordRights(client, files.rights, options.rollsBack === true);
         await refuseLeaks(client, true);
       };
       await runTransaction(client, check, report);
@@ -157,6 +162,7 @@ export async function rebuildApi(
   options: DeploymentOptions,
 ): Promise<ContractChange[]> {
   const installed = await installLeakCheck(client, files.leakCheck);
+  await expectRights(client, files.rights);
   const replaced = await replaceFunctions(client, files.functions);
   const checked = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
@@ -168,6 +174,8 @@ export async function rebuildApi(
   await refuseBrokenRules(client);
   await recordDeployment(client, files, options.promises === true);
   if (options.promises === true) await recordPromise(client, served);
+  const rights = options.takesRights ? await readFacts(client) : files.rights;
+  await recordRights(client, rights, options.rollsBack === true);
   await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
   return changes;
 }

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { quote } from "zx";
+import { createRightsFunction, readRights } from "../sql/check-rights.ts";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
 import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
@@ -29,7 +30,9 @@ export interface DatabaseFiles {
   api: ApiFiles;
   /** `db/data_set/indexes.sql`. */
   indexes: SqlFile;
-  /** The hash of `functions`, `api` and `indexes`. */
+  /** What each role may do: the list that people review. */
+  rights: string[];
+  /** The hash of `functions`, `api`, `indexes` and `rights`. */
   sha256: string;
   /** Files of `db/data_set`. The next refresh uses them. */
   dataSet: SqlFile[];
@@ -45,25 +48,35 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
+  const rights = await readRights(directory);
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
     migrations: await readMigrations(directory),
     functions,
     api,
     indexes,
-    sha256: hashFiles([...functions, ...api.request, ...versionFiles, indexes]),
+    rights,
+    sha256: hashFiles([
+      ...functions,
+      ...api.request,
+      ...versionFiles,
+      indexes,
+      { name: "db/contracts/rights.txt", sql: rights.join("\n") },
+    ]),
     dataSet,
     leakCheck: [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n"),
   };
 }
 
-/** Reads the rules for API objects, which the leak check calls, in the order in which they must be created. */
+/** Reads the query of rights and the rules for API objects, in the order in which they must be created. */
 async function readRules(): Promise<SqlFile[]> {
   const root = path.resolve(import.meta.dirname, "../../db");
   const files = await readFolder(root, "deployment");
   const find = (name: string) => files.filter((file) => path.basename(file.name) === name);
+  const rights = find("rights.sql").map((file) => ({ ...file, sql: createRightsFunction(file.sql) }));
   const rules = await readFolder(root, "deployment/rules");
   return [
+    ...rights,
     ...find("api_objects.sql"),
     ...find("callable_functions.sql"),
     ...rules,

@@ -1,5 +1,5 @@
 import { type Client, DatabaseError } from "pg";
-import { checkLeaks } from "../sql/check-leaks.ts";
+import { checkLeaks, checkLeaksInRows } from "../sql/check-leaks.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { runDefinition } from "./read-definition.ts";
 
@@ -28,7 +28,7 @@ export async function publishNextGeneration(
     await client.query(prepare);
     await runDefinition(client, "publish.sql");
     // Checking rows takes long, so it comes before requests have to wait.
-    await checkLeaks(client, "");
+    await checkLeaksInRows(client);
     await record();
     await runDefinition(client, "go_live.sql");
     await client.query("select publication.describe_data_set()");

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { deployDatabase, rebuildApi, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import {
+  type DeploymentOptions,
+  deployDatabase,
+  rebuildApi,
+  repositoryDirectory,
+} from "../../../scripts/deploy/deploy-database.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../shared/connect.ts";
@@ -62,11 +67,11 @@ const refused: Record<string, string[]> = {
   ],
   "EXECUTE of transaction commands is not implemented": ["commit"],
   run_as_api_owner: ["drop owned by api_owner"],
-  "API schemas may only contain views, functions and types": [
+  "Unlisted: api_owner owns (table|sequence) api_v1_1_0\\.": [
     `create table ${api}.notes (text text)`,
     `create sequence ${api}.numbers`,
   ],
-  "is granted to ": [
+  "Unlisted: (PUBLIC|report_service|api_tribal) may ": [
     `grant select on ${api}.general to public`,
     `create function ${api}.one() returns integer language sql return 1; comment on function ${api}.one is 'One.'; grant execute on function ${api}.one to public`,
     `grant insert on ${api}.general to api_tribal`,
@@ -74,7 +79,9 @@ const refused: Record<string, string[]> = {
     `grant select on ${api}.general to api_tribal with grant option`,
     `grant usage on schema ${api} to report_service`,
   ],
-  "default privileges of api_owner": ["alter default privileges grant select on tables to api_public"],
+  "Unlisted: objects that api_owner creates: api_public may select on tables": [
+    "alter default privileges grant select on tables to api_public",
+  ],
   "more: This object has no comment": [view("general.report_id")],
   "more.report_id: This object has no comment": [view("general.report_id")],
   "one\\(\\): This object has no": [`create function ${api}.one() returns integer language sql return 1`],
@@ -120,7 +127,7 @@ const refused: Record<string, string[]> = {
   "become.*: This function calls shout\\(text\\), which is not PostgreSQL's own": parsed(
     "select pg_catalog.shout('a')",
   ),
-  "It uses the domain dissemination.role": [
+  "Unlisted: type dissemination.role is a domain": [
     ...parsed("select 'api_tribal'::text::dissemination.role"),
     become("language sql return 'a'", "role dissemination.role"),
     `create type ${api}.roles as (role dissemination.role)`,
@@ -141,7 +148,7 @@ const refused: Record<string, string[]> = {
   ),
   "become.*: This function reads pg_settings": parsed("select setting from pg_settings limit 1"),
   "become.*: This function sets row_security=off": [become("language sql set row_security = off return 1")],
-  "API schemas may not contain casts, domains, ranges, rules, triggers or defaults": [
+  "Unlisted: (type|cast|rule|column|trigger) |steps\\(integer,integer\\)": [
     `create domain ${api}.role as text check (set_config('role', value, true) = value)`,
     `create type ${api}.steps as range (subtype = integer)`,
     `create type ${api}.role as enum (); create cast (${api}.role as text) with inout as implicit`,
@@ -149,7 +156,7 @@ const refused: Record<string, string[]> = {
     `alter view ${api}.general alter column auditee_name set default set_config('role', 'api_tribal', true)`,
     `create trigger role instead of insert on ${api}.general for each row execute function suppress_redundant_updates_trigger()`,
   ],
-  "api_owner may own only API schemas and the views, functions and types in them": [
+  "Unlisted: api_owner owns (operator|large object)": [
     `create operator ${api}.# (function = pg_catalog.text_larger, leftarg = text, rightarg = text)`,
     "select lo_create(0)",
   ],
@@ -209,7 +216,12 @@ const prepared = {
 };
 
 /** Rebuilds the API with one more file as the role `as`, then calls `ask`. Everything is rolled back. */
-async function attempt<Answer>(as: string, sql: string, ask: () => Promise<Answer>) {
+async function attempt<Answer>(
+  as: string,
+  sql: string,
+  ask: () => Promise<Answer>,
+  options: DeploymentOptions = {},
+) {
   const files = await readFiles(repositoryDirectory);
   const version = files.api.versions.find(({ schema }) => schema === api);
   version?.files.push({ name: `db/api/${api}/zz.sql`, sql: `${sql.replace(/;?\s*$/, "")};\n` });
@@ -218,7 +230,7 @@ async function attempt<Answer>(as: string, sql: string, ask: () => Promise<Answe
     for (const [name, create] of Object.entries(prepared))
       if (sql.includes(name)) await own.client.query(create);
     await own.client.query(`set local session authorization ${as}`);
-    await rebuildApi(own.client, files, {});
+    await rebuildApi(own.client, files, options);
     await own.client.query("reset session authorization");
     answer = await ask();
     throw new Error("undone");
@@ -236,6 +248,9 @@ async function ask(role: string, question: string): Promise<number> {
   return Number(rows[0]?.count);
 }
 
+/** As if the list of rights had what the file grants. */
+const reviewed = { takesRights: true };
+
 describe("a file of an API version", () => {
   const isRefused = (as: string, sql: string, answer: string) =>
     expect(attempt(as, sql, async () => {})).rejects.toThrow(new RegExp(answer));
@@ -252,7 +267,7 @@ describe("a file of an API version", () => {
       const open = await ask("postgres", "select count(auditee_name) from disclosed.general");
       const hidden = await ask("postgres", "select count(auditee_name) from suppressed.general");
       const asReaders = async () => [await ask("api_public", question), await ask("api_tribal", question)];
-      expect(await attempt("owner", sql, asReaders)).toEqual([open, open + hidden]);
+      expect(await attempt("owner", sql, asReaders, reviewed)).toEqual([open, open + hidden]);
       expect(hidden).toBeGreaterThan(0);
     },
   );
@@ -260,7 +275,7 @@ describe("a file of an API version", () => {
   it("may create a security definer function, but no reader can use it", async () => {
     const sql = `create function ${api}.names() returns setof text language sql stable ${definer} begin atomic select auditee_name from ${api}.general; end; ${commented("function", "names()")}`;
     const use = () => ask("api_public", `select count(*) from ${api}.names()`);
-    await expect(attempt("owner", sql, use)).rejects.toThrow("permission denied");
+    await expect(attempt("owner", sql, use, reviewed)).rejects.toThrow("permission denied");
   });
 
   it("cannot let another deployment start by releasing the session's locks", async () => {

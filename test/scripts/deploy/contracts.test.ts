@@ -65,7 +65,7 @@ describe("a contract", () => {
   const database = useDeployedDatabase();
   const copy = useCopy();
   const deploy = (options = {}) =>
-    deployDatabase(database.url, {}, { directory: copy.directory, ...options });
+    deployDatabase(database.url, {}, { directory: copy.directory, takesRights: true, ...options });
 
   it("may change freely as a draft, but not once it is promised", async () => {
     await copy.addColumn();

@@ -23,7 +23,7 @@ describe("db:deploy", () => {
     expect(await readAll(own.database.url)).toEqual(before);
   });
 
-  it("deploys to an empty database, unless the empty data set leaks", async () => {
+  it("deploys to an empty database, unless the empty data set leaks, and says what to run", async () => {
     await own.database.drop();
     own.database = await createScratchDatabase();
     own.env.DATABASE_URL = own.database.url;
@@ -31,7 +31,7 @@ describe("db:deploy", () => {
     const policy = "enable row level security";
     const file = "functions/data_set/complete_table.sql";
     await copy.edit(file, (text) => text.replaceAll(policy, "disable row level security"));
-    await exits(1, [], "has no row-level security");
+    await exits(1, [], "Missing: row-level security on suppressed.general");
     const served = "select to_regnamespace('api_v1_1_0') as found";
     expect(await query(served)).toEqual([{ found: null }]);
     await own.database.drop();
@@ -39,6 +39,18 @@ describe("db:deploy", () => {
     own.env.DATABASE_URL = own.database.url;
     await copy.edit(file, (text) => text.replaceAll("disable row level security", policy));
     await exits(0, ["--json"], '"apiSchemasChanged": true');
+  });
+
+  it("refuses to deploy over what was changed by hand unless told to, and lists it where no scratch server can be started, as in a container", async () => {
+    await query("create table access.by_hand ()");
+    own.env.SCRATCH_URL = "postgres://127.0.0.1:1/none";
+    await exits(4, [], "+ table access.by_hand");
+    await copy.addColumn();
+    const before = await readAll(own.database.url);
+    await exits(4, [], "this database was changed by hand");
+    expect(await readAll(own.database.url)).toEqual(before);
+    await exits(0, ["--accept-drift"]);
+    expect(await query("select other_id from api_v1_1_0.additional_eins")).toEqual([]);
   });
 
   it("waits for a database that is down", async () => {
@@ -159,8 +171,8 @@ describe("db:deploy", () => {
   it("rolls production back, says what clients lose, and keeps the newest leak check", async () => {
     await copy.edit("data_set/find_leaks.sql", (text) =>
       text
-        .replace("  return query select publication.find_role_leaks();\n", "$&  -- newest\n")
-        .replace("  select format('The tier %s", "  -- newest\n$&"),
+        .replace("      select changed as leak\n", "      -- newest\n$&")
+        .replace("  select format(\n    'The tier", "  -- newest\n$&"),
     );
     await exits(0, []);
     // A draft with another leak check makes no checkout older.
@@ -175,7 +187,7 @@ describe("db:deploy", () => {
     const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     await exits(0, [...older, "--roll-back"], loss);
     const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
-    expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_role_leaks" }]);
+    expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_tier_leaks" }]);
   });
 });
 

@@ -9,7 +9,16 @@ const own = useOwnServer(async ({ url, client }) => {
 });
 
 const deploy = (options: DeploymentOptions = {}) =>
-  deployDatabase(own.url, {}, { directory: copy.directory, acceptsDrift: () => true, ...options });
+  deployDatabase(
+    own.url,
+    {},
+    {
+      directory: copy.directory,
+      acceptsDrift: () => true,
+      takesRights: true,
+      ...options,
+    },
+  );
 const select = async (expression: string) =>
   (await own.client.query(`select ${expression} as found`)).rows[0]?.found;
 const mayRun = (role: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { checkLeaks } from "../../../scripts/sql/check-leaks.ts";
 import { connect } from "../../../shared/connect.ts";
-import { attacks, brokenRules, handMade, strayRights } from "./leak-attacks.ts";
+import { attacks, detours, handMade, strayRights } from "./leak-attacks.ts";
 import { publishSample, useCopy, useOwnServer, viewFile } from "./support.ts";
 
 const copy = useCopy();
@@ -44,6 +44,7 @@ describe("the leak check", () => {
   it.each([
     ["was made by hand in schemas that PostgREST serves or searches", handMade],
     ["was granted to roles that need it not", strayRights],
+    ["takes a detour", detours],
   ])("finds all that %s", async (_what, cases) => {
     // All cases are asked about at once, which is faster, so each gets names of its own.
     const named = Object.entries(cases).map((texts, number) =>
@@ -61,7 +62,6 @@ describe("the leak check", () => {
       "grant execute on function request.decide to api_public",
       "grant select on disclosed_previous.general to api_public; grant select (report_id) on disclosed.general to gateway",
       "create domain request.role as text",
-      "alter function publication.live_data_set reset search_path",
       "alter role report_service createrole; grant api_tribal to authenticator with admin option",
       "alter view dissemination.general reset (security_invoker)",
       "grant select on pg_statistic to api_public; grant execute on function pg_read_file(text) to public",
@@ -100,7 +100,6 @@ describe("the leak check", () => {
       "a connection to another server, which publisher uses",
       "create extension postgres_fdw schema public; create server far foreign data wrapper postgres_fdw; create user mapping for publisher server far",
     ],
-    ["publications for replication", "create publication rows for all tables"],
     ["rights that are revoked", "revoke execute on function pg_sleep(double precision) from public"],
   ])("finds nothing in %s", async (_what, sql) => expect(await askAfter(sql)).toBe(""));
 
@@ -112,21 +111,8 @@ describe("the leak check", () => {
     ];
     for (const grant of more)
       expect(await askAfter(`${extension}; ${grant}`)).toMatch(
-        /api_public.* can read public\.pg_stat_statements,/,
+        /Unlisted: api_public may select( \(query\))? on table public\.pg_stat_statements/,
       );
-  });
-
-  it("does not ask what only the deployment's rules forbid", async () => {
-    await own.client.query(`begin; ${Object.keys(brokenRules).join(";")}`);
-    const find = async (onlyLeaks: boolean) => {
-      const broken = "select concat(object, ': ', rule) as line from publication.find_broken_rules($1)";
-      const { rows } = await own.client.query<{ line: string }>(broken, [onlyLeaks]);
-      return rows.map(({ line }) => line);
-    };
-    const [leaks, all] = [await find(true), await find(false)];
-    await own.client.query("rollback");
-    expect(leaks).toEqual([]);
-    for (const rule of Object.values(brokenRules)) expect(all).toContainEqual(expect.stringContaining(rule));
   });
 
   it("reveals no value of a suppressed row", async () => {
@@ -150,13 +136,15 @@ const isPublicReport = (body: string) =>
 
 describe("a migration", () => {
   const leaks = {
-    "alter table suppressed.general disable row level security": "suppressed.general has no row-level",
-    "grant api_tribal to api_public": "api_public must not be a member of api_tribal",
+    "alter table suppressed.general disable row level security":
+      "Missing: row-level security on suppressed.general",
+    "grant api_tribal to api_public": "api_public may become api_tribal",
     "alter view dissemination.general set (security_invoker = false)":
-      "api_public and api_owner can read dissemination.general, which does not run with its caller's rights",
-    [isPublicReport("and (is_public or not is_public)")]: "anyone could download their PDFs",
+      "Unlisted: view dissemination.general (security_invoker=false): ",
+    [isPublicReport("and (is_public or not is_public)")]:
+      "Unlisted: function publication.is_public_report(text) runs as the deploying role: ",
     "alter function publication.describe_totals() rename to sums; alter table suppressed.general disable row level security":
-      "describe_totals",
+      "Unlisted: function publication.sums() runs as the deploying role: ",
   };
   it.each(Object.entries(leaks))("that leaks is refused and rolled back: %s", async (sql, leak) => {
     await copy.migrate(sql);
@@ -169,7 +157,7 @@ describe("a migration", () => {
     await copy.migrate(
       "create or replace function publication.find_leaks(check_rows boolean, generation text default '') returns setof text language sql as 'select null where false'; grant api_tribal to api_public",
     );
-    await expect(deploy({ rollsBack })).rejects.toThrow("api_public must not be a member of api_tribal");
+    await expect(deploy({ rollsBack })).rejects.toThrow("api_public may become api_tribal");
   });
 
   it("stays applied if a later step is refused, and the deployment reports it as applied", async () => {
@@ -177,7 +165,7 @@ describe("a migration", () => {
     await copy.migrate("grant api_tribal to api_public", 2);
     const lines: string[] = [];
     const report = (line: string) => void lines.push(line);
-    await expect(deploy({ report })).rejects.toThrow("api_public must not be a member of api_tribal");
+    await expect(deploy({ report })).rejects.toThrow("api_public may become api_tribal");
     expect(await listMigrations()).toEqual([{ name: "20991231000000001_step" }]);
     await copy.migrate("select 1", 2);
     await copy.edit(viewFile, (text) => text.replace("audit_year,", "audit_yeer,"));
@@ -192,12 +180,14 @@ describe("a migration", () => {
   it("that runs without a transaction and leaks makes the deployment switch the service off", async () => {
     await copy.migrate("-- No transaction: test\nalter table suppressed.general disable row level security");
     await expect(deploy()).rejects.toThrow(
-      /suppressed\.general has no row-level[\s\S]*The service was switched off/,
+      /row-level security on suppressed\.general[\s\S]*The service was switched off/,
     );
     const settings = await own.client.query("select is_switched_on from publication.settings");
     expect([settings.rows, await listMigrations()]).toMatchObject([[{ is_switched_on: false }], [{}]]);
     // A deployment with nothing to do also checks for leaks.
-    await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow("suppressed.general has no row-level");
+    await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow(
+      "Missing: row-level security on suppressed.general",
+    );
     await undo(
       "alter table suppressed.general enable row level security; update publication.settings set is_switched_on = true",
     );
@@ -211,9 +201,7 @@ it("a pre_config() that serves a hand-made schema with a view of suppressed rows
   await copy.edit("api/request/pre_config.sql", (text) =>
     text.replace("order by served_schemas.place)", "order by served_schemas.place) || ',helper'"),
   );
-  await expect(deploy()).rejects.toThrow(
-    /pre_config\(\) serves the schema helper[\s\S]*api_public can read helper\.names, which is not part/,
-  );
+  await expect(deploy()).rejects.toThrow("Unlisted: api_public may select on table helper.names");
   await own.client.query("drop schema helper cascade");
 });
 
@@ -223,26 +211,7 @@ it("a file of the schema request cannot replace the leak check", async () => {
     (text) =>
       `${text}create or replace function publication.find_leaks(check_rows boolean, generation text default '') returns setof text language sql as 'select null where false';\ngrant api_tribal to api_public;\n`,
   );
-  await expect(deploy()).rejects.toThrow("api_public must not be a member of api_tribal");
-});
-
-it("settings of a migration, an API file or the database do not make the leak check skip what is older", async () => {
-  const set = (name: string) => `set_config('publication.${name}', pg_current_xact_id()::text, true)`;
-  const settings = `do $$ begin perform ${set("leaks_asked_in")}, ${set("rules_asked_in")}; end $$`;
-  await own.client.query(
-    `create function publication.peek() returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general';
-     grant execute on function publication.peek to report_service;
-     do $$ begin execute format('alter database %I set publication.leaks_asked_in = 1', current_database()); end $$`,
-  );
-  const refused = "report_service can run publication.peek()";
-  await copy.migrate(settings);
-  await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow(refused);
-  await copy.migrate("select 1");
-  await copy.edit(viewFile, (text) => `${text}${settings};\n`);
-  await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow(refused);
-  await undo(
-    "drop function publication.peek; do $$ begin execute format('alter database %I reset all', current_database()); end $$",
-  );
+  await expect(deploy()).rejects.toThrow("api_public may become api_tribal");
 });
 
 it("a deployment reads rows before it waits for requests, which then wait for it", async () => {

@@ -14,7 +14,7 @@ import { submission, writeCsv } from "../refresh/support/source-files.ts";
 import { readAll, useOwnServer, withLogin } from "./support.ts";
 
 // Roles without superuser rights: an owner that deploys, a planner and a key operator, as in docs/operations.md.
-// test/db/catalog.test.ts covers what a planner and a key operator may read, write and run.
+// db/contracts/rights.txt lists what a planner and a key operator may read, write and run.
 
 const other = useOtherServer();
 const own = useOwnServer(({ client }) =>

@@ -62,6 +62,10 @@ export function useCopy() {
         for (const file of (await readdir(at(target))).filter((name) => name.endsWith(".sql")))
           await edit(`${target}/${file}`, (text) => text.replaceAll("v1_1_0", to));
       }
+      await edit("contracts/rights.txt", (text) => {
+        const lines = text.split("\n").filter((line) => line.includes("v1_1_0"));
+        return text + lines.map((line) => `${line.replaceAll("v1_1_0", to)}\n`).join("");
+      });
     },
   };
 }

@@ -32,7 +32,7 @@ it("has a record of version 1.0.0, from which databases are upgraded", () => {
 it.each(recorded)("a database of %s is upgraded to this checkout and one migration more", async (release) => {
   const [old, fresh] = [await createScratchDatabase(), await createScratchDatabase()];
   const client = await connect(old.url, "test");
-  await deployDatabase(old.url, {}, { directory: await unpack(release), promises: true });
+  await deployDatabase(old.url, {}, { directory: await unpack(release), promises: true, takesRights: true });
   await publishSample(client);
   const issue = "select api_key_id from access.issue_key('individual', 'grace@example.gov')";
   const { rows } = await client.query(issue);

@@ -80,7 +80,7 @@ it("a rollback to tables that would show suppressed rows is refused; a refresh r
   await here.load();
   const live = await readLive();
   await here.select("alter table suppressed_previous.findings disable row level security");
-  await expect(here.rollBack()).rejects.toThrow("suppressed.findings has no row-level security");
+  await expect(here.rollBack()).rejects.toThrow("Missing: row-level security on suppressed.findings");
   expect(await readLive()).toEqual(live);
   await here.select("alter table suppressed.findings disable row level security");
   expect(await seeFindings()).toEqual([id(2)]);

@@ -153,7 +153,7 @@ it("a policy made by hand on the live data set is a leak, and a refresh replaces
   const findings = "select report_id from dissemination.findings order by 1";
   expect(await readAs("api_public", findings)).toEqual([id(1), id(2)]);
   expect(await list("select publication.find_leaks(false)")).toEqual([
-    "The policy everybody shows rows of suppressed.findings to roles other than api_tribal. Run: alter policy everybody on suppressed.findings to api_tribal",
+    "Unlisted: policy everybody on suppressed.findings for select to api_public using (true). Run: drop policy everybody on suppressed.findings",
   ]);
   await here.load();
   expect(await readAs("api_public", findings)).toEqual([id(2)]);

@@ -90,7 +90,9 @@ it("the leak check refuses a build or a function that would make a suppressed re
   const [sql] = await list("select pg_get_functiondef('publication.is_public_report(text)'::regprocedure)");
   await select(String(sql).replace("return exists", "return true or exists"));
   await write("newer");
-  await expect(here.load()).rejects.toThrow("publication.is_public_report() returns true for suppressed");
+  await expect(here.load()).rejects.toThrow(
+    "Unlisted: function publication.is_public_report(text) runs as the deploying role",
+  );
   await select(String(sql));
   await here.load();
 });
@@ -103,7 +105,7 @@ it("what no row decides is refused before the files are read", async () => {
     .publish("--force")
     .finally(() => select("drop table public.notes; revoke usage on schema public from api_public"));
   expect(code).toBe(1);
-  expect(output).toContain("can read public.notes, which is not part of the data set or the API.");
+  expect(output).toContain("Unlisted: PUBLIC may select on table public.notes.");
   expect(output).not.toContain("general.csv: ");
 });
 
@@ -135,7 +137,7 @@ it("files can suppress a released report again; releasing a report that was not 
   expect(await release(1)).toEqual({ code: 1, output });
 });
 
-// test/db/catalog.test.ts covers the publisher's rights on whole tables.
+// db/contracts/rights.txt lists the publisher's rights on whole tables.
 it("the publisher may add suppressed reports, but not change them or set suppressed_since", async () => {
   const privileges = await list(
     `select has_any_column_privilege('publisher', oid, 'insert') as adds,
