@@ -21,7 +21,7 @@ import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { compareMigrations, runMigration } from "./migrations.ts";
 import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
-import { installLeakCheck, keepNewestLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
+import { installLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
 import { type ReleaseOptions, refuseOlderRelease } from "./release-order.ts";
 import { hashPublicationFunctions, rebuildOutdatedIndexes, replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
@@ -87,7 +87,6 @@ export async function deployDatabase(
     await options.confirm?.();
     const work = await findWork(client, files, options);
     const { pending, newer, deployed, drift, changedRights, isOutdated, isRecorded } = work;
-    if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.durable === "unknown") report(driftUnknown);
