@@ -8,25 +8,31 @@
 -- Deployments install these functions before they call them, so they never run an outdated version. All names begin with
 -- find_, because a rollback keeps every such function of this schema (scripts/deploy/refuse-leaks.ts).
 
--- What db/contracts/rights.txt lists, and the rest. Both in order.
-create or replace function publication.find_reviewed_facts()
-returns text[]
+-- Bodies of functions that run with their caller's rights. Each deployment replaces them from their files, and records them.
+create or replace function publication.find_bodies()
+returns table (fact text, undo text)
 language sql stable security invoker set search_path = ''
 as $$
-  select array_agg(find_rights.fact order by find_rights.fact collate "C") from publication.find_rights() where find_rights.is_reviewed
-$$;
-
-create or replace function publication.find_replaced_bodies()
-returns text[]
-language sql stable security invoker set search_path = ''
-as $$
-  select array_agg(find_rights.fact) from publication.find_rights() where not find_rights.is_reviewed
+  select
+    format('%s %s: %s', kinds.kind, pg_proc.oid::regprocedure, md5(pg_get_functiondef(pg_proc.oid))),
+    format('drop %s %s', kinds.kind, pg_proc.oid::regprocedure)
+  from pg_catalog.pg_proc
+  join pg_catalog.pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+  cross join lateral (select case pg_proc.prokind when 'p' then 'procedure' else 'function' end) as kinds (kind)
+  where not pg_proc.prosecdef and pg_proc.prokind <> 'a'
+    and pg_namespace.nspname ~ '^((admin_)?api_v[0-9].*|access|data_set|deployment|extensions|publication|request|dissemination|staging|(disclosed|suppressed)(_next|_previous|_dropped)?)$'
+    and not (pg_namespace.nspname = 'publication' and pg_proc.proname ~ '^find_')
+    and not exists (
+      select from pg_catalog.pg_depend
+      where pg_depend.classid = 'pg_proc'::regclass and pg_depend.objid = pg_proc.oid and pg_depend.deptype = 'e'
+    )
 $$;
 
 -- While a deployment runs, the database may have the rights of the deployment before, and those of the new list.
 create or replace function publication.find_changed_rights()
-returns setof text
-language plpgsql stable security invoker
+returns table (leak text, fact text, is_missing boolean)
+language plpgsql stable security definer
+set search_path = '' set jit = off
 as $$
 declare
   elsewhere constant text := 'Deploy again, or see how to undo it: npm run db:deploy -- --plan';
@@ -37,7 +43,10 @@ begin
   end if;
   return query
     with found as materialized (
-      select find_rights.fact, find_rights.undo, find_rights.is_reviewed from publication.find_rights()
+      select find_rights.fact, find_rights.undo from publication.find_rights()
+      union all
+      select find_bodies.fact, find_bodies.undo from publication.find_bodies()
+      where not exists (select from deployment.rights where not rights.is_required)
     ), lacking as (
       select
         rights.fact,
@@ -55,19 +64,20 @@ begin
       from deployment.rights
       where rights.is_required and rights.fact not in (select found.fact from found)
     )
-    select format('Unlisted: %s. %s', found.fact, case
+    select
+      format('Unlisted: %s. %s', found.fact, case
         -- It was changed, so dropping it would not undo the change.
         when exists (
           select from lacking
           where found.undo ~ '^drop (view|function|procedure) ' and starts_with(lacking.fact, substring(found.undo from '^drop (.*)'))
         ) then elsewhere
         else coalesce('Run: ' || found.undo, elsewhere)
-      end)
+      end),
+      found.fact, false
     from found
     where found.fact not in (select rights.fact from deployment.rights)
-      and (found.is_reviewed or not exists (select from deployment.rights where not rights.is_required))
     union all
-    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere))
+    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere)), lacking.fact, true
     from lacking;
 end
 $$;
@@ -282,11 +292,9 @@ begin
 end
 $$;
 
--- Reads every row, which takes seconds. Requests must not wait for it, so a deployment or a publication calls it before they do.
-create or replace function publication.find_leaks_in_rows(generation text)
+create or replace function publication.find_leaks_in_generation(generation text, changed_rights text[])
 returns setof text
-language plpgsql stable security definer
-set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
+language plpgsql stable security invoker
 as $$
 declare
   leak text;
@@ -298,7 +306,7 @@ begin
   -- Reading a table runs its policies, and functions in its indexes, with this check's rights. So it is not read then.
   for leak in
     select changed
-    from publication.find_changed_rights() as changed
+    from unnest(changed_rights) as changed
     where changed ~ format('^Unlisted: (publisher owns function|(policy|forced) .* on (disclosed|suppressed)%s\.)', generation)
   loop
     return next leak;
@@ -318,23 +326,34 @@ begin
 end
 $$;
 
+-- Reads every row, which takes seconds. Requests must not wait for it, so a deployment or a publication calls it before they do.
+create or replace function publication.find_leaks_in_rows(generation text)
+returns setof text
+language sql stable security definer
+set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
+as $$
+  select publication.find_leaks_in_generation(generation, array(select changed.leak from publication.find_changed_rights() as changed))
+$$;
+
 create or replace function publication.find_leaks(check_rows boolean, generation text default '')
 returns setof text
 language plpgsql volatile security definer
 set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
 as $$
+declare
+  changed_rights constant text[] := array(select changed.leak from publication.find_changed_rights() as changed);
 begin
   return query
     select found.leak
     from (
       select changed as leak
-      from publication.find_changed_rights() as changed
+      from unnest(changed_rights) as changed
       -- A refresh replaces the live data set, whatever was granted on it, so what is wrong there does not refuse it.
       where generation = '' or changed !~ '\m(disclosed|suppressed)\M'
       union
       select tier_leak from publication.find_tier_leaks() as tier_leak
       union
-      select row_leak from publication.find_leaks_in_rows(generation) as row_leak where check_rows
+      select row_leak from publication.find_leaks_in_generation(generation, changed_rights) as row_leak where check_rows
     ) as found
     -- The statements can run in this order.
     order by found.leak ~ ' Run: drop (view|materialized view|table|function|procedure) ', found.leak desc;
@@ -363,3 +382,4 @@ begin
 end
 $$;
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
+grant execute on function publication.find_changed_rights to deployment_planner;

@@ -3,8 +3,7 @@
 -- (db/data_set/find_leaks.sql), with an empty search_path.
 --
 -- fact: one line that is the same on each server with the same rights. undo: the statement that removes it, if there is one.
--- is_reviewed: false for the bodies of functions that run with their caller's rights. Each deployment replaces them from their
--- files, and records them.
+-- Bodies of functions that run with their caller's rights are not among them: publication.find_bodies().
 --
 -- No role inherits the rights of another unless a line says so. So a role may do what is granted to it or to PUBLIC, and what it owns.
 -- Left out: superusers, the deploying role, what initdb and extensions grant, and what operators keep in schemas of their own that
@@ -198,17 +197,20 @@ with deployer as materialized (
   where relations.kind in ('data_set', 'not_live', 'served', 'durable')
     and (relations.classid, relations.oid) not in (select members.classid, members.objid from members)
 ), views as materialized (
-  -- Columns alone, and nulls in their places, are neither rights nor code, so a column more changes no line.
+  -- Columns alone, and nulls in their places, are neither rights nor code, so a column more changes no line. PostgreSQL prints a
+  -- column in each line.
   select
     tables.name, tables.kind, tables.relkind, array_to_string(tables.reloptions, ', ') as options,
-    trim(both ' ;' from regexp_replace(regexp_replace(
-      pg_get_viewdef(tables.oid), replace('(?<=SELECT )(?:column,\s+)*column(?=\s+FROM)', 'column', plain.pattern), 'columns', 'g'
-    ), '\s+', ' ', 'g')) as query
+    (
+      select string_agg(trim(both ' ;' from regexp_replace(printed.line, format('^ *SELECT %s,?$', plain.pattern), 'SELECT columns')), ' ' order by printed.number)
+      from string_to_table(pg_get_viewdef(tables.oid), E'\n') with ordinality as printed (line, number)
+      where printed.line !~ format('^    %s,?$', plain.pattern)
+    ) as query
   from tables
-  cross join (values ('(?:\(NULL::disclosed\.\w+\)\.\w+|NULL::[\w ]+|(?:\w+\.)?\w+)(?: AS \w+)?')) as plain (pattern)
+  cross join (values ('(\(NULL::disclosed\.\w+\)\.\w+|NULL::[\w ]+|(\w+\.)?\w+)( AS \w+)?')) as plain (pattern)
   where tables.relkind in ('v', 'm') and tables.kind <> 'not_live'
-), facts (fact, undo, is_reviewed) as (
-  select grants.fact, grants.undo, true from grants
+), facts (fact, undo) as (
+  select grants.fact, grants.undo from grants
   union all
   select
     format('%s owns %s %s', owned.owner, owned.type, owned.identity),
@@ -218,12 +220,11 @@ with deployer as materialized (
         'alter %s %s owner to %s', owned.type, owned.identity,
         case when owned.kind in ('data_set', 'not_live') then 'publisher' else quote_ident(pg_get_userbyid(deployer.oid)) end
       )
-    end,
-    true
+    end
   from owned
   cross join deployer
   union all
-  select format(kinds.text, memberships.member_name, memberships.granted_name), format(kinds.undo, memberships.member_name, memberships.granted_name), true
+  select format(kinds.text, memberships.member_name, memberships.granted_name), format(kinds.undo, memberships.member_name, memberships.granted_name)
   from memberships
   cross join lateral (
     values
@@ -233,7 +234,7 @@ with deployer as materialized (
   ) as kinds (is_set, text, undo)
   where kinds.is_set
   union all
-  select format('%s %s', roles.name, attribute.text), format('alter role %I %s', roles.name, attribute.undo), true
+  select format('%s %s', roles.name, attribute.text), format('alter role %I %s', roles.name, attribute.undo)
   from roles
   cross join lateral (
     values
@@ -250,8 +251,7 @@ with deployer as materialized (
   -- Operators set limits; these settings decide what a session may see or run.
   select
     format('%s sets %s', coalesce(roles.name, 'the database'), setting.text),
-    format('alter %s reset %s', coalesce('role ' || quote_ident(roles.name), 'database ' || quote_ident(current_database())), setting.name),
-    true
+    format('alter %s reset %s', coalesce('role ' || quote_ident(roles.name), 'database ' || quote_ident(current_database())), setting.name)
   from pg_catalog.pg_db_role_setting
   left join roles on roles.oid = pg_db_role_setting.setrole
   cross join lateral unnest(pg_db_role_setting.setconfig) as entry
@@ -264,7 +264,7 @@ with deployer as materialized (
     format(
       '%s runs as %s%s: %s', functions.name, coalesce(roles.name, others.name, 'the deploying role'),
       case when not coalesce(functions.proconfig @> array['search_path=""'], false) then ' with a search_path' end, body.hash
-    ), 'drop ' || functions.name, true
+    ), 'drop ' || functions.name
   from functions
   left join roles on roles.oid = functions.proowner
   left join others on others.oid = functions.proowner
@@ -272,12 +272,6 @@ with deployer as materialized (
     concat(functions.prosrc, pg_get_function_sqlbody(functions.oid), functions.proconfig, pg_get_function_arguments(functions.oid)), 'UTF8'
   )), 'hex'), 16)) as body (hash)
   where functions.prosecdef and not functions.is_of_extension and functions.kind in ('data_set', 'not_live', 'served', 'durable')
-    and not (functions.schema_name = 'publication' and functions.proname ~ '^find_')
-  union all
-  select format('%s: %s', functions.name, md5(pg_get_functiondef(functions.oid))), 'drop ' || functions.name, false
-  from functions
-  where not functions.prosecdef and not functions.is_of_extension and functions.prokind <> 'a'
-    and functions.kind in ('data_set', 'not_live', 'served', 'durable')
     and not (functions.schema_name = 'publication' and functions.proname ~ '^find_')
   union all
   select
@@ -288,14 +282,13 @@ with deployer as materialized (
       when views.relkind = 'm' then null
       when views.kind = 'data_set' and views.options is null then format('alter view %s set (security_invoker = true)', views.name)
       else format('drop view %s', views.name)
-    end,
-    true
+    end
   from views
   union all
-  select format('row-level security on %s', tables.name), format('alter table %s disable row level security', tables.name), true
+  select format('row-level security on %s', tables.name), format('alter table %s disable row level security', tables.name)
   from tables where tables.relrowsecurity and tables.kind <> 'not_live'
   union all
-  select format('forced row-level security on %s', tables.name), format('alter table %s no force row level security', tables.name), true
+  select format('forced row-level security on %s', tables.name), format('alter table %s no force row level security', tables.name)
   from tables where tables.relforcerowsecurity
   union all
   select
@@ -310,7 +303,7 @@ with deployer as materialized (
       ' using (' || pg_get_expr(pg_policy.polqual, pg_policy.polrelid) || ')',
       ' with check (' || pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid) || ')'
     ),
-    format('drop policy %I on %s', pg_policy.polname, tables.name), true
+    format('drop policy %I on %s', pg_policy.polname, tables.name)
   from tables
   join pg_catalog.pg_policy on pg_policy.polrelid = tables.oid
   -- Nobody may read what is not live, so only a policy's code matters there.
@@ -319,19 +312,18 @@ with deployer as materialized (
   select
     format('trigger %I on %s%s: %s', pg_trigger.tgname, tables.name, case pg_trigger.tgenabled when 'D' then ' (disabled)' end,
       substring(pg_get_triggerdef(pg_trigger.oid) from 'EXECUTE .*')),
-    format('drop trigger %I on %s', pg_trigger.tgname, tables.name), true
+    format('drop trigger %I on %s', pg_trigger.tgname, tables.name)
   from tables
   join pg_catalog.pg_trigger on pg_trigger.tgrelid = tables.oid and not pg_trigger.tgisinternal
   union all
-  select format('rule %I on %s', pg_rewrite.rulename, tables.name), format('drop rule %I on %s', pg_rewrite.rulename, tables.name), true
+  select format('rule %I on %s', pg_rewrite.rulename, tables.name), format('drop rule %I on %s', pg_rewrite.rulename, tables.name)
   from tables
   join pg_catalog.pg_rewrite on pg_rewrite.ev_class = tables.oid and pg_rewrite.rulename <> '_RETURN'
   union all
   select
     format('column %s.%I %s', tables.name, pg_attribute.attname, code.text),
     case when pg_attribute.attgenerated <> '' then format('alter table %s drop column %I', tables.name, pg_attribute.attname)
-      when pg_attribute.atthasdef then format('alter table %s alter column %I drop default', tables.name, pg_attribute.attname) end,
-    true
+      when pg_attribute.atthasdef then format('alter table %s alter column %I drop default', tables.name, pg_attribute.attname) end
   from tables
   join pg_catalog.pg_attribute on pg_attribute.attrelid = tables.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
   left join pg_catalog.pg_attrdef on pg_attrdef.adrelid = tables.oid and pg_attrdef.adnum = pg_attribute.attnum
@@ -344,7 +336,7 @@ with deployer as materialized (
   ) as code (text)
   where tables.kind in ('data_set', 'not_live', 'served') and code.text is not null
   union all
-  select format('%s inherits from %s', child.name, parent.name), format('alter table %s no inherit %s', child.name, parent.name), true
+  select format('%s inherits from %s', child.name, parent.name), format('alter table %s no inherit %s', child.name, parent.name)
   from pg_catalog.pg_inherits
   join relations as child on child.oid = pg_inherits.inhrelid
   join relations as parent on parent.oid = pg_inherits.inhparent
@@ -359,7 +351,7 @@ with deployer as materialized (
         from pg_catalog.pg_constraint where pg_constraint.contypid = pg_type.oid and pg_constraint.contype = 'c'
       ))
     end),
-    format('drop type %s', pg_type.oid::regtype), true
+    format('drop type %s', pg_type.oid::regtype)
   from pg_catalog.pg_type
   join schemas on schemas.oid = pg_type.typnamespace and schemas.is_usable
   where pg_type.oid >= 16384 and pg_type.typtype <> 'c' and pg_type.typcategory <> 'A' and pg_type.typtype <> 'm'
@@ -367,7 +359,7 @@ with deployer as materialized (
   union all
   select
     format('cast (%s as %s)%s', pg_cast.castsource::regtype, pg_cast.casttarget::regtype, ' with function ' || nullif(pg_cast.castfunc, 0)::regprocedure),
-    format('drop cast (%s as %s)', pg_cast.castsource::regtype, pg_cast.casttarget::regtype), true
+    format('drop cast (%s as %s)', pg_cast.castsource::regtype, pg_cast.casttarget::regtype)
   from pg_catalog.pg_cast
   where pg_cast.oid >= 16384 and not (pg_cast.castfunc = 0 and pg_cast.casttarget = to_regtype('request.whole_row')) and not exists (
     select from pg_catalog.pg_depend
@@ -376,23 +368,23 @@ with deployer as materialized (
   )
   union all
   select
-    format('operator %s calls %s', pg_operator.oid::regoperator, pg_operator.oprcode), format('drop operator %s', pg_operator.oid::regoperator), true
+    format('operator %s calls %s', pg_operator.oid::regoperator, pg_operator.oprcode), format('drop operator %s', pg_operator.oid::regoperator)
   from pg_catalog.pg_operator
   join schemas on schemas.oid = pg_operator.oprnamespace and schemas.is_usable
   where pg_operator.oid >= 16384 and ('pg_operator'::regclass, pg_operator.oid) not in (select members.classid, members.objid from members)
   union all
   select
-    format('extension %I in the schema %I', pg_extension.extname, schemas.name), format('drop extension %I', pg_extension.extname), true
+    format('extension %I in the schema %I', pg_extension.extname, schemas.name), format('drop extension %I', pg_extension.extname)
   from pg_catalog.pg_extension
   join schemas on schemas.oid = pg_extension.extnamespace and schemas.is_usable and schemas.kind <> 'system'
   union all
   select
     format('event trigger %I: %s', pg_event_trigger.evtname, pg_event_trigger.evtfoid::regprocedure),
-    format('drop event trigger %I', pg_event_trigger.evtname), true
+    format('drop event trigger %I', pg_event_trigger.evtname)
   from pg_catalog.pg_event_trigger
   where ('pg_event_trigger'::regclass, pg_event_trigger.oid) not in (select members.classid, members.objid from members)
   union all
-  select format('publication %I of %s', pg_publication.pubname, published.name), format('drop publication %I', pg_publication.pubname), true
+  select format('publication %I of %s', pg_publication.pubname, published.name), format('drop publication %I', pg_publication.pubname)
   from pg_catalog.pg_publication
   cross join lateral (
     select 'all tables' where pg_publication.puballtables
@@ -405,7 +397,7 @@ with deployer as materialized (
     where pg_publication_namespace.pnpubid = pg_publication.oid
   ) as published (name)
   union all
-  select format('subscription %I', pg_subscription.subname), format('drop subscription %I', pg_subscription.subname), true
+  select format('subscription %I', pg_subscription.subname), format('drop subscription %I', pg_subscription.subname)
   from pg_catalog.pg_subscription
   where pg_subscription.subdbid = (select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database())
   union all
@@ -413,7 +405,7 @@ with deployer as materialized (
     format('objects that %s creates%s: %s may %s on %s', coalesce(roles.name, others.name, 'the deploying role'),
       ' in schema ' || nullif(pg_default_acl.defaclnamespace, 0)::regnamespace, grantees.name, lower(granted.privilege_type), kinds.name),
     format('alter default privileges for role %I%s revoke all on %s from %s', pg_get_userbyid(pg_default_acl.defaclrole),
-      ' in schema ' || nullif(pg_default_acl.defaclnamespace, 0)::regnamespace, kinds.name, grantees.sql), true
+      ' in schema ' || nullif(pg_default_acl.defaclnamespace, 0)::regnamespace, kinds.name, grantees.sql)
   from pg_catalog.pg_default_acl
   left join roles on roles.oid = pg_default_acl.defaclrole
   left join others on others.oid = pg_default_acl.defaclrole
@@ -428,7 +420,7 @@ with deployer as materialized (
     -- PostgreSQL's own default, repeated beside another grant.
     and not (granted.grantee = 0 and pg_default_acl.defaclobjtype in ('f', 'T') and pg_default_acl.defaclnamespace = 0)
 )
-select facts.fact, min(facts.undo) as undo, bool_and(facts.is_reviewed) as is_reviewed
+select facts.fact, min(facts.undo) as undo
 from facts
 group by facts.fact
 order by facts.fact collate "C"

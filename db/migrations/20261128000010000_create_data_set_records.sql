@@ -30,13 +30,15 @@ create table data_set.indexes (
   table_name text not null references data_set.tables (name),
   definition text not null,
   purpose text,
-  place integer not null
+  place integer not null,
+  file_md5 text not null
 );
 comment on table data_set.indexes is
   'The indexes of the public tables, recorded by deployments from db/data_set/indexes.sql. Each data set gets them.';
 comment on column data_set.indexes.definition is 'What follows the table''s name in CREATE INDEX.';
 comment on column data_set.indexes.place is
   'The order in which they are built. Of two indexes that serve a query equally well, PostgreSQL uses the later one.';
+comment on column data_set.indexes.file_md5 is 'The hash of the file. Deployments of the same file keep the record.';
 comment on column data_set.indexes.purpose is 'The index''s comment: a request that needs it.';
 
 grant usage on schema data_set to publisher, deployment_planner;

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
+import { describeChangedRights } from "../sql/check-leaks.ts";
+import type { ChangedRight } from "../sql/check-rights.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
@@ -8,7 +10,6 @@ import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import { readAppliedMigrations } from "./migrations.ts";
 import { refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 
@@ -93,7 +94,11 @@ async function tryDeployment(
   options: DeploymentOptions,
 ): Promise<void> {
   const { directory = repositoryDirectory } = options;
-  const { pending, deployed, drift, isOutdated, indexes } = await findWork(client, files, options);
+  const { pending, newer, deployed, drift, changedRights, isOutdated, indexes } = await findWork(
+    client,
+    files,
+    options,
+  );
   plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
   plan.uncertain = pending.flatMap(findUncertain);
   plan.apiSchemasChanged = isOutdated;
@@ -109,6 +114,7 @@ async function tryDeployment(
     durable,
   );
   if (deployed) await refuseHandMadeObjects(client, files.api);
+  refuseChangedRights(changedRights, files.rights);
   if (!isOutdated && !plan.isDriftUnknown) return;
   const scratchUrl = await createScratch();
   const scratch = await connect(scratchUrl, "db-deploy");
@@ -116,18 +122,16 @@ async function tryDeployment(
     await refuseSameServer(client, scratch);
     const { awaitedColumns } = await deployDatabase(scratchUrl, {}, { directory });
     const built = await readCatalog(scratch);
-    const isAhead = (await readAppliedMigrations(client)).some(
-      ({ name }) => !files.migrations.some(({ id }) => id === name),
-    );
+    const isAhead = newer.length > 0;
     if (plan.isDriftUnknown && pending.length === 0 && !isAhead)
       plan.drift = compareCatalogs(select(built, "durable"), durable);
     if (!isOutdated) return;
     const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
-    plan.changes = [
-      // What newer migrations made stays.
-      ...(isAhead ? [] : compareCatalogs(before, select(built, "durable"))),
-      ...compareCatalogs(select(current, "api"), select(built, "api")),
-    ];
+    const api = compareCatalogs(select(current, "api"), select(built, "api"));
+    plan.changes = isAhead
+      ? // What newer migrations made stays, and the views of dissemination have all columns of their tables.
+        api.filter(({ object }) => !object.startsWith("view dissemination."))
+      : [...compareCatalogs(before, select(built, "durable")), ...api];
     const added = plan.changes.flatMap(({ lines }) => lines);
     plan.awaitedColumns = awaitedColumns.filter((name) => {
       const [table, column] = name.split(".");
@@ -138,6 +142,17 @@ async function tryDeployment(
   } finally {
     await scratch.end();
   }
+}
+
+/** Refuses rights that were changed by hand, unless the deployment sets them anew, or its list has the change. */
+function refuseChangedRights(changed: ChangedRight[], listed: string[]): void {
+  const restored =
+    /\b(access|data_set|extensions|publication|request)\.\w+\(|\b(admin_)?api_v\d|^trigger |\bschema request\b/;
+  const lasting = changed.filter(
+    ({ fact, is_missing }) => !restored.test(fact) && listed.includes(fact) === is_missing,
+  );
+  if (lasting.length === 0) return;
+  throw new DeploymentRefused(describeChangedRights(lasting.map(({ leak }) => leak)));
 }
 
 const select = (rows: CatalogRow[], scope: CatalogRow["scope"]) => rows.filter((row) => row.scope === scope);

@@ -48,6 +48,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
+  const leakCheck = [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n");
   const rights = await readRights(directory);
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
@@ -64,7 +65,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
       { name: "db/contracts/rights.txt", sql: rights.join("\n") },
     ]),
     dataSet,
-    leakCheck: [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n"),
+    leakCheck,
   };
 }
 

@@ -17,12 +17,22 @@ export async function writeRights(directory: string, facts: string[]): Promise<v
   await writeFile(pathOf(directory), facts.map((fact) => `${fact}\n`).join(""));
 }
 
-/** What a database's roles may do, without what each deployment replaces. The leak check must be installed. */
+/** What a database's roles may do. The leak check must be installed. */
 export async function readFacts(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ facts: string[] }>(
-    "select publication.find_reviewed_facts() as facts",
-  );
-  return rows[0]?.facts ?? [];
+  const { rows } = await client.query<{ fact: string }>("select fact from publication.find_rights()");
+  return rows.map(({ fact }) => fact);
+}
+
+/** What the roles of a deployed database may do, or may no longer do, although the last deployment did not list it. */
+export interface ChangedRight {
+  /** The fact, and how to undo it. */
+  leak: string;
+  fact: string;
+  is_missing: boolean;
+}
+
+export async function findChangedRights(client: Client): Promise<ChangedRight[]> {
+  return (await client.query<ChangedRight>("select * from publication.find_changed_rights()")).rows;
 }
 
 /** Differences between the list and a database, as lines for people. */
@@ -40,8 +50,8 @@ export function compareRights(listed: string[], found: string[]): string[] {
 /** Creates publication.find_rights(), through which the leak check runs the query. */
 export const createRightsFunction = (query: string): string => `
 create or replace function publication.find_rights()
-returns table (fact text, undo text, is_reviewed boolean)
-language sql stable security invoker
+returns table (fact text, undo text)
+language sql stable security invoker set search_path = ''
 as $rights$
 ${query}
 $rights$;
@@ -67,7 +77,7 @@ export async function expectRights(client: Client, listed: string[]): Promise<vo
  * Records the list at the end of a deployment, in its transaction. Bodies of functions that run with their caller's rights are
  * recorded as the deployment has just made them.
  *
- * @param keeps whether facts of the deployment before that are still true stay in the list: a rollback leaves migrations
+ * @param keeps whether facts of the deployment before that are still true stay in the list: the database has newer migrations
  */
 export async function recordRights(client: Client, listed: string[], keeps: boolean): Promise<void> {
   const kept = keeps ? await readFacts(client) : [];
@@ -77,7 +87,7 @@ export async function recordRights(client: Client, listed: string[], keeps: bool
   ]);
   await client.query(
     `insert into deployment.rights (fact, is_required)
-     select unnest($1 || publication.find_replaced_bodies()), true
+     select unnest($1::text[]), true union all select fact, true from publication.find_bodies()
      on conflict (fact) do update set is_required = true`,
     [listed],
   );

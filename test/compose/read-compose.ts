@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
-import { dotenv } from "zx";
 
 export const project = path.resolve(import.meta.dirname, "../..");
 export const readProjectFile = (name: string) => readFileSync(path.join(project, name), "utf8");
@@ -9,16 +8,19 @@ export const readProjectFile = (name: string) => readFileSync(path.join(project,
 /** The keys of a service in docker-compose.yml that the tests read. */
 interface Service {
   image: string;
-  build?: string | { context?: string; dockerfile_inline: string };
+  build?: { context?: string; args?: string[]; dockerfile_inline?: string };
   user?: string;
   init?: boolean;
   entrypoint?: string[];
   command?: string[];
+  env_file?: (string | object)[];
   environment?: Record<string, string>;
   secrets?: string[];
   ports?: string[];
   networks: string[];
+  dns_opt?: string[];
   volumes?: string[];
+  tmpfs?: string[];
   healthcheck?: { test?: string[]; disable?: boolean };
   stop_signal?: string;
   stop_grace_period?: string;
@@ -50,11 +52,7 @@ export function readCompose() {
   return { services, networks, secrets };
 }
 
-/** Kong's settings in gateway/kong.env. */
-export const kongSettings = dotenv.load(path.join(project, "gateway/kong.env"));
 /** The image that most services share. */
 export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";
 
 export const parseSeconds = (text = "") => Number(/^(\d+)s$/.exec(text)?.[1]);
-/** Seconds after which a stopping Kong closes the connections that are left. */
-export const longestStop = parseSeconds(kongSettings.KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT);

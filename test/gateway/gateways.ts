@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -13,6 +12,7 @@ import { type AddressInfo, connect } from "node:net";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, vi } from "vitest";
@@ -213,13 +213,13 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
 export async function startSilentUpstream(): Promise<string> {
   const program = `const server = require("node:net").createServer();
     server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
-      console.log(server.address().port);
-      process.kill(process.pid, "SIGSTOP");
+      require("node:worker_threads").parentPort.postMessage(server.address().port);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     });`;
-  const child = spawn(process.execPath, ["-e", program]);
-  closes.push(() => void child.kill("SIGKILL"));
-  const [port] = await once(child.stdout, "data");
-  // The kernel accepts a few connections for a stopped program, as many as its queue holds.
+  const worker = new Worker(program, { eval: true });
+  closes.push(async () => void (await worker.terminate()));
+  const [port] = await once(worker, "message");
+  // The kernel accepts a few connections for a thread that does not, as many as its queue holds.
   const waiting = Array.from({ length: 4 }, () => connect(Number(port), "127.0.0.1").on("error", () => {}));
   closes.push(() => waiting.forEach((socket) => void socket.destroy()));
   await sleep(100);

@@ -1,10 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { BlockList, isIPv6 } from "node:net";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { longestStop, project, readCompose, readProjectFile } from "../compose/read-compose.ts";
+import { project, readCompose, readProjectFile } from "../compose/read-compose.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 import { readBlocks } from "../support/read-blocks.ts";
 
@@ -100,9 +99,7 @@ test("the pods' images are those of docker-compose.yml; CloudNativePG runs its o
   const { services } = readCompose();
   const inCompose = Object.values(services).flatMap(({ image, build }) => [
     image,
-    ...(typeof build === "object"
-      ? [...build.dockerfile_inline.matchAll(/(?:^FROM )(\S+)/gm)].map(([, from]) => from)
-      : []),
+    ...((build?.dockerfile_inline ?? "").match(/(?<=^FROM )\S+/gm) ?? []),
   ]);
   const known = inCompose.map((image = "") => image.replace(/\$\{\w+:-([^}]+)\}/, "$1"));
   for (const file of files) {
@@ -112,27 +109,10 @@ test("the pods' images are those of docker-compose.yml; CloudNativePG runs its o
   }
 });
 
-test("deployments to production promise: the job and compose's migrate know the environment", () => {
-  const job = parse(readProjectFile(`${kubernetes}/base/deploy-database.yaml`));
-  const [container] = job.spec.template.spec.containers;
-  expect(container.env).toContainEqual({
-    name: "ENVIRONMENT",
-    valueFrom: { configMapKeyRef: { name: "settings", key: "ENVIRONMENT" } },
-  });
-  expect(readProjectFile(`${kubernetes}/overlays/production/kustomization.yaml`)).toContain(
-    "ENVIRONMENT=production",
-  );
-  const { migrate, refresher } = readCompose().services;
-  expect(migrate?.environment?.ENVIRONMENT).toBe(refresher?.environment?.ENVIRONMENT);
-});
-
-test("a gateway pod may stop for as long as Kong lets clients read, and its image has the scripts that start it", () => {
+test("the gateway's pod has the scripts that start it", () => {
   const [{ spec }] = readBase("gateway.yaml");
-  const { terminationGracePeriodSeconds, containers, initContainers } = spec.template.spec;
-  const [{ lifecycle, command, volumeMounts }] = containers;
-  expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
-    lifecycle.preStop.sleep.seconds + longestStop + 10,
-  );
+  const { containers, initContainers } = spec.template.spec;
+  const [{ command, volumeMounts }] = containers;
   const copied = initContainers[0].command.map((file: string) => path.basename(file));
   const mounted = command.filter((word: string) => word.startsWith(volumeMounts[0].mountPath));
   for (const file of mounted) expect(copied).toContain(path.basename(file));
@@ -195,88 +175,6 @@ test("the front sends tokens and PDFs to the report service and the rest to the 
   ]);
 });
 
-test("pods behind a Service stay ready while PostgreSQL or storage is away, so that clients get 503 and not a refused connection", () => {
-  const paths = ["app/app", "postgrest/postgrest", "gateway"].map((name) => {
-    const documents = parseAllDocuments(readProjectFile(`${kubernetes}/base/${name}.yaml`));
-    const { spec } = documents.map((it) => it.toJS()).find(({ kind }) => kind === "Deployment");
-    const [{ startupProbe, readinessProbe }] = spec.template.spec.containers;
-    return [name, startupProbe.httpGet.path, readinessProbe.httpGet.path];
-  });
-  expect(paths).toEqual([
-    ["app/app", "/readyz", "/healthz"],
-    ["postgrest/postgrest", "/ready", "/live"],
-    // Kong's own state.
-    ["gateway", "/status/ready", "/status/ready"],
-  ]);
-});
-
-describe.each(["gateway.yaml", "app/app.yaml", "postgrest/postgrest.yaml"])(
-  "the pods of %s, which answer requests,",
-  (file) => {
-    const find = (wanted: string) => readBase(file).find(({ kind }) => kind === wanted);
-    const deployment = find("Deployment");
-
-    test("are replaced one after another, and each leaves its Service before it stops", () => {
-      const { strategy, template } = deployment.spec;
-      expect(strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
-      const [{ lifecycle }] = template.spec.containers;
-      expect(lifecycle.preStop.sleep.seconds).toBeGreaterThanOrEqual(10);
-    });
-
-    test("are evicted one at a time", () => {
-      const { spec } = find("PodDisruptionBudget");
-      expect(spec.maxUnavailable).toBe(1);
-      expect(deployment.spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
-    });
-  },
-);
-
-test("pods may neither send nor receive anything that no other policy allows", () => {
-  expect(readBase("network-policies.yaml")[0].spec).toEqual({
-    podSelector: {},
-    policyTypes: ["Ingress", "Egress"],
-  });
-});
-
-test("Kong and its counters have the settings of docker-compose.yml, except for places and addresses", () => {
-  const { gateway, counters } = readCompose().services;
-  const [{ env }] = readBase("gateway.yaml")[0].spec.template.spec.containers;
-  const settings = Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value]));
-  const { KONG_PREFIX, KONG_TRUSTED_IPS, ...shared } = Object.fromEntries(
-    Object.entries(gateway?.environment ?? {}).filter(([name]) => name.startsWith("KONG_")),
-  );
-  expect(settings).toMatchObject(shared);
-  const [{ args }] = readBase("counters.yaml")[0].spec.template.spec.containers;
-  const places = (words: string[] = []) => words.map((word) => path.basename(word));
-  expect(places(args)).toEqual(places(counters?.command));
-  // A full Redis that evicts nothing would refuse to count.
-  expect(args).toContain("volatile-lru");
-});
-
-test("PostgreSQL detects damaged pages", () => {
-  expect(readBase("postgres.yaml")[0].spec.bootstrap.initdb.dataChecksums).toBe(true);
-  expect(readCompose().services.postgres?.environment?.POSTGRES_INITDB_ARGS).toContain("--data-checksums");
-});
-
-test("every rule of a network policy names peers, except the one for the Kubernetes API", () => {
-  const text = readProjectFile(`${kubernetes}/base/network-policies.yaml`);
-  const open = parseAllDocuments(text).flatMap((document) => {
-    const { metadata, spec } = document.toJS();
-    const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
-    return rules.filter(({ from, to }) => !(from ?? to)?.length).map(() => metadata.name);
-  });
-  // No selector can match the Kubernetes API, so the production overlay names its addresses.
-  expect(open).toEqual(["postgres-reaches-kubernetes-api"]);
-  const { patches } = parse(readProjectFile(`${kubernetes}/overlays/production/kustomization.yaml`));
-  const narrowed = patches.map(({ patch = "" }: { patch?: string }) => parse(patch));
-  expect(narrowed).toContainEqual(
-    expect.objectContaining({
-      metadata: { name: open[0] },
-      spec: { egress: [expect.objectContaining({ to: expect.any(Array) })] },
-    }),
-  );
-});
-
 test("a release stops before it applies anything if the addresses of the ingress controller are missing", async () => {
   const { bin, calls } = await fakeKubectl({ kustomize: 'cat "$2/kustomization.yaml"' });
   const { status, stderr } = await run(
@@ -287,49 +185,6 @@ test("a release stops before it applies anything if the addresses of the ingress
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^TRUSTED_IPS is missing in .*production/)]);
   expect(calls()).not.toContain("apply");
 });
-
-test.each([
-  { where: "a public address", addresses: ["52.92.1.1", "2600:1fa0::1"], reached: true },
-  {
-    where: "a private address",
-    addresses: ["10.0.0.1", "172.16.0.1", "192.168.0.1", "fd00::1"],
-    reached: false,
-  },
-  {
-    where: "a shared address, which some clusters use for pods",
-    addresses: ["100.64.0.1"],
-    reached: false,
-  },
-  {
-    where: "a link-local address, such as that of cloud metadata",
-    addresses: ["169.254.169.254", "fe80::1"],
-    reached: false,
-  },
-  { where: "an IPv4 address behind NAT64", addresses: ["64:ff9b::a00:1", "64:ff9b:1::1"], reached: false },
-])("pods that use the bucket can reach $where: $reached, over IPv4 and IPv6", ({ addresses, reached }) => {
-  const text = readProjectFile(`${kubernetes}/base/network-policies.yaml`);
-  const policies = parseAllDocuments(text).map((it) => it.toJS());
-  const { spec } = policies.find(({ metadata }) => metadata.name === "reaches-storage");
-  const [{ to, ports }] = spec.egress;
-  expect(ports).toEqual([{ protocol: "TCP", port: 443 }]);
-  for (const address of addresses) {
-    const allowed = to.some(
-      ({ ipBlock: { cidr, except } }: { ipBlock: { cidr: string; except: string[] } }) =>
-        isIn(address, [cidr]) && !isIn(address, except),
-    );
-    expect([address, allowed]).toEqual([address, reached]);
-  }
-});
-
-/** Whether an address is in one of the blocks of its family. */
-function isIn(address: string, blocks: string[]): boolean {
-  const list = new BlockList();
-  for (const block of blocks.filter((each) => isIPv6(each.split("/")[0] ?? "") === isIPv6(address))) {
-    const [network = "", prefix] = block.split("/");
-    list.addSubnet(network, Number(prefix), isIPv6(network) ? "ipv6" : "ipv4");
-  }
-  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
-}
 
 describe.each([
   { job: "Complete", logs: "exit 1", status: 0 },
@@ -368,18 +223,6 @@ test("a release keeps the number of pods that an autoscaler sets, and deletes wh
   expect(lines.filter((line) => line.includes(" delete "))).toEqual([
     expect.stringContaining("delete job/deploy-database"),
     expect.stringMatching(/delete deployment\.apps\/left$/),
-  ]);
-});
-
-test("replicas are set only where no autoscaler sets them", () => {
-  const text = readProjectFile(`${kubernetes}/autoscaling/autoscalers.yaml`);
-  const scaled = parseAllDocuments(text).map((it) => it.toJS().spec.scaleTargetRef.name);
-  const { patches } = parse(readProjectFile(`${kubernetes}/autoscaling/kustomization.yaml`));
-  expect(patches).toEqual([
-    {
-      target: { kind: "Deployment", name: scaled.join("|") },
-      patch: expect.stringContaining("{ op: remove, path: /spec/replicas }"),
-    },
   ]);
 });
 
@@ -527,13 +370,6 @@ test("pods on a lost node are replaced after 30 s, and the operators have a seco
     );
   }
   expect(read("operators").get("/spec/replicas")).toBe(2);
-  const [cluster] = parseAllDocuments(readProjectFile(`${kubernetes}/base/postgres.yaml`));
-  expect(cluster?.toJS().spec.postgresql.synchronous).toMatchObject({
-    dataDurability: "required",
-    failoverQuorum: true,
-  });
-  // With the synchronous replica, a short lease loses no commit.
-  expect(cluster?.toJS().spec.primaryLease.leaseDurationSeconds).toBeLessThanOrEqual(5);
 });
 
 test("on-cluster.sh runs the commands in each section of docs/scaling.md", () => {

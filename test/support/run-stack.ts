@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { wrapCommand } from "../../scripts/servers/run-program.ts";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 
 const project = path.resolve(import.meta.dirname, "../..");
@@ -34,18 +35,19 @@ export interface RunningStack {
   dispose: () => Promise<void>;
 }
 
-/** Starts a program in `scripts` and collects its output. */
+/** Starts a program in `scripts` and collects its output. It stops if this process is killed. */
 export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv, cwd = project) {
   const program = [
     "--import",
     createRequire(import.meta.url).resolve("tsx"),
     path.join(project, "scripts", name),
   ];
-  const child = spawn(process.execPath, [...program, ...args], {
-    cwd,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
+  const [command, words] = wrapCommand({
+    command: process.execPath,
+    args: [...program, ...args],
+    keepsPrivileges: true,
   });
+  const child = spawn(command, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {

@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, statfsSync } from "node:fs";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -18,8 +20,19 @@ export default function setup(): void {
   // PostgreSQL's unprivileged user must be able to pass.
   chmodSync(directory, 0o711);
   process.env.TMPDIR = directory;
-  // By then, each project has stopped its servers. After Ctrl-C they may still be stopping, so rmSync retries.
-  process.once("exit", () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
+  removeAtEnd(directory);
+}
+
+/** Removes a directory when this process has ended, even if it was killed. Its servers may then still be stopping. */
+function removeAtEnd(directory: string): void {
+  const script = 'cat; while rm -rf "$0"; sleep 1; test -e "$0"; do :; done';
+  // The pipe to its input closes when this process ends. In a session of its own, Ctrl-C does not reach it.
+  const child = spawn("sh", ["-c", script, directory], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  child.unref();
+  (child.stdin as Socket).unref();
 }
 
 /** Whether /dev/shm has room, and programs may run from it. */

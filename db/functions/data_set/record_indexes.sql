@@ -6,16 +6,19 @@ as $$
 declare
   table_name text;
 begin
+  if exists (select from data_set.indexes where indexes.file_md5 = md5(statements)) then
+    return;
+  end if;
   create schema data_set_sketch;
   for table_name in select tables.name from data_set.tables loop
     execute format('create table data_set_sketch.%I (like disclosed.%1$I)', table_name);
   end loop;
   execute regexp_replace(statements, '\mdisclosed\.', 'data_set_sketch.', 'g');
   delete from data_set.indexes;
-  insert into data_set.indexes (name, table_name, definition, purpose, place)
+  insert into data_set.indexes (name, table_name, definition, purpose, place, file_md5)
   select index.relname, sketched.relname,
     regexp_replace(pg_get_indexdef(index.oid), '^CREATE INDEX \S+ ON \S+ ', ''), obj_description(index.oid, 'pg_class'),
-    row_number() over (order by index.oid)
+    row_number() over (order by index.oid), md5(statements)
   from pg_catalog.pg_index
   join pg_catalog.pg_class as index on index.oid = pg_index.indexrelid
   join pg_catalog.pg_class as sketched on sketched.oid = pg_index.indrelid

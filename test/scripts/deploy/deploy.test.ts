@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { applyApi } from "../../../scripts/deploy/apply-api.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { describePasswords } from "../../../scripts/deploy/role-passwords.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../shared/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
-import { readAll, run, useDeployments } from "./support.ts";
+import { readAll, run, runDeploy, useDeployments } from "./support.ts";
 
 // Each test has its own deployed database and its own copy of db.
 
@@ -39,6 +38,18 @@ describe("db:deploy", () => {
     own.env.DATABASE_URL = own.database.url;
     await copy.edit(file, (text) => text.replaceAll("disable row level security", policy));
     await exits(0, ["--json"], '"apiSchemasChanged": true');
+  });
+
+  it("refuses to deploy over what was changed by hand unless told to, and lists it where no scratch server can be started, as in a container", async () => {
+    await query("create table access.by_hand ()");
+    own.env.SCRATCH_URL = "postgres://127.0.0.1:1/none";
+    await exits(4, [], "+ table access.by_hand");
+    await copy.addColumn();
+    const before = await readAll(own.database.url);
+    await exits(4, [], "this database was changed by hand");
+    expect(await readAll(own.database.url)).toEqual(before);
+    await exits(0, ["--accept-drift"]);
+    expect(await query("select other_id from api_v1_1_0.additional_eins")).toEqual([]);
   });
 
   it("waits for a database that is down", async () => {
@@ -144,7 +155,11 @@ describe("db:deploy", () => {
 
   it("continues within seconds if the deployment that it waits for is killed during a long statement", async () => {
     await copy.migrate("select pg_sleep(600)");
-    const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], own.env);
+    const { child } = runScript(
+      "db-deploy.ts",
+      ["--accept-unknown-release", "--directory", copy.directory],
+      own.env,
+    );
     const countWaiting = async (event: string) => {
       const waits = `datname = current_database() and wait_event = '${event}'`;
       return (await query(`select from pg_stat_activity where ${waits}`)).length;
@@ -154,28 +169,6 @@ describe("db:deploy", () => {
     await expect.poll(() => countWaiting("advisory")).toBe(1);
     child.kill("SIGKILL");
     await next;
-  });
-
-  it("rolls production back, says what clients lose, and keeps the newest leak check", async () => {
-    await copy.edit("data_set/find_leaks.sql", (text) =>
-      text
-        .replace("      select changed as leak\n", "      -- newest\n$&")
-        .replace("  select format(\n    'The tier", "  -- newest\n$&"),
-    );
-    await exits(0, []);
-    // A draft with another leak check makes no checkout older.
-    expect((await deploy("--directory", "db")).output).not.toContain("The leak check in this checkout");
-    await exits(0, ["--promise"]);
-    const older = ["--promise", "--directory", "db"];
-    await exits(0, older, "The leak check in this checkout");
-    await copy.addColumn();
-    await copy.migrate("create table deployment.more ()");
-    await exits(0, ["--promise"]);
-    await exits(1, older, "This checkout is older than the database");
-    const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
-    await exits(0, [...older, "--roll-back"], loss);
-    const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
-    expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_tier_leaks" }]);
   });
 });
 

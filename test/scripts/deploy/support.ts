@@ -4,8 +4,9 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { runDeploy as runProgram } from "../../../scripts/deploy/deploy-program.ts";
 import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
+import { readFacts } from "../../../scripts/sql/check-rights.ts";
 import { connect } from "../../../shared/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
@@ -86,11 +87,23 @@ export async function run(program: Program, args: string[], env: Record<string, 
   return { code, output: stderr + stdout };
 }
 
-/** Describes all of the project's objects in a database that belong to these scopes. */
-export async function readAll(databaseUrl: string, scopes = ["api", "data_set", "durable"]) {
+/** Runs `npm run db:deploy` for a database of a test, from files that Git may not know. */
+export const runDeploy: Program = async (context) => {
+  context.argv.push("--accept-unknown-release");
+  await runProgram(context);
+};
+
+/** Describes all of the project's objects in a database that belong to these scopes, and the rights as durable ones. */
+export async function readAll(databaseUrl: string, scopes = ["api", "durable"]) {
   const client = await connect(databaseUrl, "test");
-  const rows = await readCatalog(client).finally(() => client.end());
-  return rows.filter(({ scope }) => scopes.includes(scope));
+  try {
+    const rows = await readCatalog(client);
+    const facts = await readFacts(client);
+    const rights = facts.map((fact) => ({ object: "rights", scope: "durable", statement: fact }));
+    return [...rows, ...rights].filter(({ scope }) => scopes.includes(scope));
+  } finally {
+    await client.end();
+  }
 }
 
 /** The URL of the same database for another login, whose password is "secret". */

@@ -99,8 +99,13 @@ async function expectToWait(lock: string, publish: () => Promise<void>): Promise
   await publishing;
 }
 
-/** Runs SQL as a migration would, while `db` stays as it is. */
-const migrate = (sql: string) => select(`begin; ${sql}; commit`);
+/** Runs SQL as a deployment would, which also records the rights, while `db` stays as it is. */
+const migrate = (sql: string) =>
+  select(
+    `begin; ${sql};
+     insert into deployment.rights (fact, is_required) select fact, true from publication.find_rights() on conflict do nothing;
+     commit`,
+  );
 const addColumn = () => migrate("select data_set.add_column('general', 'auditee_region', 'text')");
 const ask = async () => {
   const { status, json } = await service.request("/general?order=report_id");
