@@ -69,13 +69,16 @@ For the requests below: API_KEY=$(node -p 'require("${factsFile}").keys.individu
     await sleep(settleMilliseconds);
     const files = await read();
     const saved = findSaved(files, known);
-    const isApiChanged = files.sha256 !== known.sha256;
     known = files;
     const time = new Date().toTimeString().slice(0, 8);
     for (const file of saved.filter((name) => name.startsWith("data_set/")))
-      print(`${time} ${file}: in effect with the next data set\n  npm run refresh -- --from DIRECTORY`);
+      print(
+        file === "data_set/indexes.sql"
+          ? `${time} ${file}: built by a deployment\n  npm run db:deploy`
+          : `${time} ${file}: in effect with the next data set\n  npm run refresh -- --from DIRECTORY`,
+      );
     const api = saved.filter((name) => !name.startsWith("data_set/"));
-    if (isApiChanged) print(`${time} ${api.join(", ")}: ${await apply(client, files, api, baseUrl)}`);
+    if (api.length > 0) print(`${time} ${api.join(", ")}: ${await apply(client, files, api, baseUrl)}`);
   }
 }
 
@@ -116,7 +119,10 @@ async function apply(
   const curls = saved
     .map((file) => path.parse(file))
     // A deleted view has nothing to show.
-    .filter(({ dir, name, base }) => name !== "schema" && existsSync(path.join(directory, dir, base)))
+    .filter(
+      ({ dir, name, base }) =>
+        !["schema", "common"].includes(name) && existsSync(path.join(directory, dir, base)),
+    )
     .map(({ dir, name }) => [path.basename(dir), name])
     .filter(([schema]) => schema?.startsWith("api_"))
     .map(

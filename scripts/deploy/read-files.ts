@@ -135,13 +135,13 @@ function renameVersion(files: SqlFile[], from: string, to: string): SqlFile[] {
 }
 
 /**
- * The last file of each name: `schema.sql`, then `general.sql`, the others by name, and last the changes to the version before
- * (`changes_*.sql`). A relationship names two views, so it is in the later view's file. Each table has one with `general`.
+ * The last file of each name: `schema.sql`, then `general.sql`, the others by name, `common.sql`, and last the changes to the
+ * version before (`changes_*.sql`). A relationship names two views, so it is in the later view's file.
  */
 function inOrder(files: SqlFile[]): SqlFile[] {
   const byName = new Map(files.map((file) => [path.basename(file.name, ".sql"), file]));
-  const placeOf = (name: string) =>
-    name.startsWith("changes_") ? 3 : ["schema", "general", name].indexOf(name);
+  const places = [/^schema$/, /^general$/, /^(?!common$|changes_)/, /^common$/, /^changes_/];
+  const placeOf = (name: string) => places.findIndex((pattern) => pattern.test(name));
   return [...byName.entries()]
     .sort(([a], [b]) => placeOf(a) - placeOf(b) || compareNumbers(a, b))
     .map(([, file]) => file);

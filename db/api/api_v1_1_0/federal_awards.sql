@@ -46,22 +46,6 @@ Flags are "Y" or "N". On migrated records, they may be empty or "GSA_MIGRATION".
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
 they see only report_id and is_public of these submissions.';
-comment on column api_v1_1_0.federal_awards.report_id is
-  E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
-comment on column api_v1_1_0.federal_awards.auditee_uei is
-  E'Auditee UEI\n'
-  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as general.auditee_uei.';
-comment on column api_v1_1_0.federal_awards.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
-comment on column api_v1_1_0.federal_awards.fac_accepted_date is
-  E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'general.fac_accepted_date.';
 comment on column api_v1_1_0.federal_awards.award_reference is
   E'Award reference\n'
   'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '
@@ -138,21 +122,5 @@ comment on column api_v1_1_0.federal_awards.passthrough_amount is
 
 grant select on api_v1_1_0.federal_awards to api_public, api_tribal;
 
--- Embedding in both directions; schema.sql explains it. findings.sql and passthrough.sql have their relationships with
--- federal_awards.
-
-create function api_v1_1_0.general(api_v1_1_0.federal_awards) returns setof api_v1_1_0.general rows 1
-language sql stable
-begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.federal_awards) is 'The report that lists an award.';
-grant execute on function api_v1_1_0.general(api_v1_1_0.federal_awards) to api_public, api_tribal;
-
-create function api_v1_1_0.federal_awards(api_v1_1_0.general) returns setof api_v1_1_0.federal_awards
-language sql stable
-begin atomic
-  select federal_awards.* from api_v1_1_0.federal_awards
-  where federal_awards.report_id = $1.report_id
-    and request.limit_embedded_bytes(680);
-end;
-comment on function api_v1_1_0.federal_awards(api_v1_1_0.general) is 'Awards of a report.';
-grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.general) to api_public, api_tribal;
+-- findings.sql and passthrough.sql have the relationships with findings and passthrough.
+select request.embed_in_general('api_v1_1_0.federal_awards', '680');

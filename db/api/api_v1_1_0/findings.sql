@@ -33,22 +33,6 @@ select=*,federal_awards(*),findings_text(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
 they see only report_id and is_public of these submissions.';
-comment on column api_v1_1_0.findings.report_id is
-  E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
-comment on column api_v1_1_0.findings.auditee_uei is
-  E'Auditee UEI\n'
-  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as general.auditee_uei.';
-comment on column api_v1_1_0.findings.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
-comment on column api_v1_1_0.findings.fac_accepted_date is
-  E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'general.fac_accepted_date.';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
   'Award that the finding concerns; with report_id, joins to federal_awards. The files of some older '
@@ -101,26 +85,10 @@ comment on column api_v1_1_0.findings.type_requirement is
 
 grant select on api_v1_1_0.findings to api_public, api_tribal;
 
--- Embedding in both directions; schema.sql explains it. A finding has a row for each award, and a narrative or plan may be
--- split over several rows, so they embed each other as arrays. findings_text.sql has the relationships of findings with
--- findings_text.
+select request.embed_in_general('api_v1_1_0.findings', '450 + 680');
 
-create function api_v1_1_0.general(api_v1_1_0.findings) returns setof api_v1_1_0.general rows 1
-language sql stable
-begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'The report that a finding belongs to.';
-grant execute on function api_v1_1_0.general(api_v1_1_0.findings) to api_public, api_tribal;
-
-create function api_v1_1_0.findings(api_v1_1_0.general) returns setof api_v1_1_0.findings
-language sql stable
-begin atomic
-  select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id
-    and request.limit_embedded_bytes(450 + 680);
-end;
-comment on function api_v1_1_0.findings(api_v1_1_0.general) is
-  'Findings of a report, one row per finding and award.';
-grant execute on function api_v1_1_0.findings(api_v1_1_0.general) to api_public, api_tribal;
+-- A finding has a row for each award, and a narrative or plan may be split over several rows, so they embed each other as
+-- arrays. findings_text.sql has the relationships with findings_text.
 
 create function api_v1_1_0.findings(api_v1_1_0.federal_awards) returns setof api_v1_1_0.findings
 language sql stable

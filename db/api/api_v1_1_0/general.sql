@@ -94,10 +94,6 @@ comment on column api_v1_1_0.general.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Other UEIs that the audit covers are in additional_ueis.';
-comment on column api_v1_1_0.general.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.general.auditee_certify_name is
   E'Auditee certifying official\n'
   'Name of the official who certified the submission for the auditee (2 CFR 200.512(b)(1)).';

@@ -29,22 +29,6 @@ rows; title and content belong to the note. To embed these rows, request general
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
 they see only report_id and is_public of these submissions.';
-comment on column api_v1_1_0.notes_to_sefa.report_id is
-  E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
-comment on column api_v1_1_0.notes_to_sefa.auditee_uei is
-  E'Auditee UEI\n'
-  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as general.auditee_uei.';
-comment on column api_v1_1_0.notes_to_sefa.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
-comment on column api_v1_1_0.notes_to_sefa.fac_accepted_date is
-  E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'general.fac_accepted_date.';
 comment on column api_v1_1_0.notes_to_sefa.title is
   E'Title of the note\n'
   'Title of the note; may be empty.';
@@ -64,34 +48,13 @@ comment on column api_v1_1_0.notes_to_sefa.content is
   E'Text of the note\n'
   'Text of the note; may have thousands of characters, or be empty if a report has only '
   'accounting policies.';
-comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
-  E'Contains a chart or table\n'
-  'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.';
-comment on column api_v1_1_0.notes_to_sefa.row_number is
-  E'Row number\n'
-  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
 
--- Embedding in both directions; schema.sql explains it.
-
-create function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) returns setof api_v1_1_0.general rows 1
-language sql stable
-begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) is
-  'The report that a note to the SEFA belongs to.';
-grant execute on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) to api_public, api_tribal;
-
-create function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) returns setof api_v1_1_0.notes_to_sefa
-language sql stable
-begin atomic
-  select notes_to_sefa.* from api_v1_1_0.notes_to_sefa
-  where notes_to_sefa.report_id = $1.report_id
-    and request.limit_embedded_bytes(
-      300 + coalesce(octet_length(notes_to_sefa.accounting_policies), 0)
-      + coalesce(octet_length(notes_to_sefa.rate_explained), 0) + coalesce(octet_length(notes_to_sefa.content), 0)
-    );
-end;
-comment on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) is 'Notes to the SEFA of a report.';
-grant execute on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) to api_public, api_tribal;
+select request.embed_in_general(
+  'api_v1_1_0.notes_to_sefa',
+  '300'
+  ' + coalesce(octet_length(notes_to_sefa.accounting_policies), 0)'
+  ' + coalesce(octet_length(notes_to_sefa.rate_explained), 0)'
+  ' + coalesce(octet_length(notes_to_sefa.content), 0)'
+);

@@ -27,22 +27,6 @@ embed these rows, request federal_awards?select=*,passthrough(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
 they see only report_id and is_public of these submissions.';
-comment on column api_v1_1_0.passthrough.report_id is
-  E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
-comment on column api_v1_1_0.passthrough.auditee_uei is
-  E'Auditee UEI\n'
-  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as general.auditee_uei.';
-comment on column api_v1_1_0.passthrough.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
-comment on column api_v1_1_0.passthrough.fac_accepted_date is
-  E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'general.fac_accepted_date.';
 comment on column api_v1_1_0.passthrough.award_reference is
   E'Award reference\n'
   'Award that came through this entity, for example "AWARD-0001"; with report_id, joins to '
@@ -54,31 +38,10 @@ comment on column api_v1_1_0.passthrough.passthrough_id is
 comment on column api_v1_1_0.passthrough.passthrough_name is
   E'Pass-through entity\n'
   'Name of the pass-through entity; free text, so spelling varies. ilike.*NAME* ignores case.';
-comment on column api_v1_1_0.passthrough.row_number is
-  E'Row number\n'
-  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.passthrough to api_public, api_tribal;
 
--- Embedding in both directions; schema.sql explains it.
-
-create function api_v1_1_0.general(api_v1_1_0.passthrough) returns setof api_v1_1_0.general rows 1
-language sql stable
-begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.passthrough) is
-  'The report that names a pass-through entity.';
-grant execute on function api_v1_1_0.general(api_v1_1_0.passthrough) to api_public, api_tribal;
-
-create function api_v1_1_0.passthrough(api_v1_1_0.general) returns setof api_v1_1_0.passthrough
-language sql stable
-begin atomic
-  select passthrough.* from api_v1_1_0.passthrough
-  where passthrough.report_id = $1.report_id
-    and request.limit_embedded_bytes(250 + 680);
-end;
-comment on function api_v1_1_0.passthrough(api_v1_1_0.general) is
-  'Pass-through entities of all awards of a report.';
-grant execute on function api_v1_1_0.passthrough(api_v1_1_0.general) to api_public, api_tribal;
+select request.embed_in_general('api_v1_1_0.passthrough', '250 + 680');
 
 create function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) returns setof api_v1_1_0.passthrough
 language sql stable

@@ -36,10 +36,6 @@ comment on column api_v1_1_0.resubmission.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs.';
-comment on column api_v1_1_0.resubmission.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.resubmission.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD.';
@@ -63,22 +59,4 @@ comment on column api_v1_1_0.resubmission.original_submission_date is
 
 grant select on api_v1_1_0.resubmission to api_public, api_tribal;
 
--- Embedding in both directions; schema.sql explains it.
-
-create function api_v1_1_0.general(api_v1_1_0.resubmission) returns setof api_v1_1_0.general rows 1
-language sql stable
-begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.resubmission) is
-  'The report''s row in `general`; null if superseded.';
-grant execute on function api_v1_1_0.general(api_v1_1_0.resubmission) to api_public, api_tribal;
-
-create function api_v1_1_0.resubmission(api_v1_1_0.general) returns setof api_v1_1_0.resubmission
-language sql stable
-begin atomic
-  select resubmission.* from api_v1_1_0.resubmission
-  where resubmission.report_id = $1.report_id
-    and request.limit_embedded_bytes(290);
-end;
-comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
-  'The report''s row in `resubmission`, as an array with one row or none.';
-grant execute on function api_v1_1_0.resubmission(api_v1_1_0.general) to api_public, api_tribal;
+select request.embed_in_general('api_v1_1_0.resubmission', '290');

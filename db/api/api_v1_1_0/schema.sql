@@ -15,8 +15,9 @@ grant usage on schema api_v1_1_0 to api_public, api_tribal;
 -- With `rows 1`, PostgREST embeds an object instead of an array. The arguments have no names, so that PostgREST does not
 -- offer the functions under /rpc.
 --
--- Functions come in pairs, one for each direction, and both views must exist. Deployments run this file, then general.sql,
--- then the other files by name. Write a pair in the file of the view that comes later.
+-- Functions come in pairs, one for each direction, and both views must exist. request.embed_in_general() creates the pair of a
+-- view with general. Deployments run this file, then general.sql, then the other files by name. Write other pairs in the file of
+-- the view that comes later.
 --
 -- PostgreSQL must be able to inline each function. Otherwise, it calls the function for each row instead of joining. So write
 -- language sql, stable, not strict, not security definer, and without `set`. The body stands in begin atomic … end, as in every

@@ -32,22 +32,6 @@ general?select=*,secondary_auditors(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
 they see only report_id and is_public of these submissions.';
-comment on column api_v1_1_0.secondary_auditors.report_id is
-  E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
-comment on column api_v1_1_0.secondary_auditors.auditee_uei is
-  E'Auditee UEI\n'
-  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as general.auditee_uei.';
-comment on column api_v1_1_0.secondary_auditors.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
-comment on column api_v1_1_0.secondary_auditors.fac_accepted_date is
-  E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'general.fac_accepted_date.';
 comment on column api_v1_1_0.secondary_auditors.auditor_ein is
   E'Secondary auditor EIN\n'
   'Employer Identification Number (EIN) of the firm: nine digits without a dash, as text.';
@@ -78,27 +62,7 @@ comment on column api_v1_1_0.secondary_auditors.address_state is
 comment on column api_v1_1_0.secondary_auditors.address_zipcode is
   E'Secondary auditor ZIP code\n'
   'ZIP code of the firm: five or nine digits without a dash, as text.';
-comment on column api_v1_1_0.secondary_auditors.row_number is
-  E'Row number\n'
-  'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.';
 
 grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;
 
--- Embedding in both directions; schema.sql explains it.
-
-create function api_v1_1_0.general(api_v1_1_0.secondary_auditors) returns setof api_v1_1_0.general rows 1
-language sql stable
-begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) is
-  'The report that a secondary auditor worked on.';
-grant execute on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) to api_public, api_tribal;
-
-create function api_v1_1_0.secondary_auditors(api_v1_1_0.general) returns setof api_v1_1_0.secondary_auditors
-language sql stable
-begin atomic
-  select secondary_auditors.* from api_v1_1_0.secondary_auditors
-  where secondary_auditors.report_id = $1.report_id
-    and request.limit_embedded_bytes(480);
-end;
-comment on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) is 'Secondary auditors of a report.';
-grant execute on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) to api_public, api_tribal;
+select request.embed_in_general('api_v1_1_0.secondary_auditors', '480');

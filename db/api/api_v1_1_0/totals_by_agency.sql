@@ -25,10 +25,6 @@ To list the awards behind a row, request
 federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A report or finding counts once
 for each agency that it concerns, so sum only the columns awards and amount_expended over agencies: their
 totals for a year match those in totals_by_state.';
-comment on column api_v1_1_0.totals_by_agency.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.totals_by_agency.federal_agency_prefix is
   E'Federal agency\n'
   'Federal agency, as in federal_awards: the first two digits of the Assistance Listing number, as text.';

@@ -26,10 +26,6 @@ To list the awards behind a row, request
 federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93&federal_award_extension=eq.778. A finding counts once
 for each program that it concerns, so sum only the columns awards and amount_expended over programs: their
 totals for a year match those in totals_by_state.';
-comment on column api_v1_1_0.totals_by_program.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.totals_by_program.aln is
   E'Program (ALN)\n'
   'Assistance Listing number (ALN, formerly CFDA): federal_agency_prefix, a period and federal_award_extension of '

@@ -24,10 +24,6 @@ and superseded reports are not counted, even for callers with Tribal access.
 To list the reports behind a row, request
 general?audit_year=eq.2023&auditee_state=eq.CA. If one auditee passes federal money through to another,
 both expend it, so it is counted for both.';
-comment on column api_v1_1_0.totals_by_state.audit_year is
-  E'Audit year\n'
-  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.totals_by_state.auditee_state is
   E'Auditee state\n'
   'State or territory of the auditee, as in general.auditee_state: two letters, or null or empty if it is not stated.';

@@ -36,6 +36,8 @@ it("db:watch serves a saved view within seconds, prints what changed, and keeps 
   expect(await statusOf("other_id")).toBe(200);
   await copy.write(viewFile, old);
   await expect.poll(() => statusOf("other_id")).toBe(400);
+  await copy.write("data_set/indexes.sql", "-- changed\n");
+  await says("data_set/indexes.sql: built by a deployment\n  npm run db:deploy");
   await copy.write("data_set/totals.sql", "-- changed\n");
   await says("data_set/totals.sql: in effect with the next data set\n  npm run refresh -- --from DIRECTORY");
   expect(output()).not.toContain("mine");

@@ -1,0 +1,36 @@
+-- Columns that many tables have. This file runs after theirs, and describes the columns that they leave without a description.
+do $$
+declare
+  described record;
+begin
+  for described in
+    select format('api_v1_1_0.%I.%I', pg_class.relname, common.name) as column_name, common.description
+    from pg_catalog.pg_class
+    join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_class.oid
+    join (
+      values
+      ('report_id', E'Report ID\n'
+        'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+        'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.'),
+      ('auditee_uei', E'Auditee UEI\n'
+        'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+        'records that are older than UEIs. Same value as general.auditee_uei.'),
+      ('audit_year', E'Audit year\n'
+        'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+        'not a number. gt, gte, lt and lte compare text, so use four digits.'),
+      ('fac_accepted_date', E'Date accepted\n'
+        'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+        'general.fac_accepted_date.'),
+      ('row_number', E'Row number\n'
+        'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.'),
+      ('contains_chart_or_table', E'Contains a chart or table\n'
+        'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
+        'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.')
+    ) as common (name, description) on common.name = pg_attribute.attname
+    where pg_class.relnamespace = 'api_v1_1_0'::regnamespace and pg_class.relkind = 'v'
+      and col_description(pg_class.oid, pg_attribute.attnum) is null
+  loop
+    execute format('comment on column %s is %L', described.column_name, described.description);
+  end loop;
+end
+$$;
