@@ -63,13 +63,13 @@ export async function refuseHandMadeObjects(
 }
 
 /**
- * Refuses API schemas that break a rule (publication.find_broken_rules). The leak check must be installed.
+ * Refuses API schemas that break a rule (`db/deployment/broken_rules.sql`).
  *
  * @throws DeploymentRefused with a line for each broken rule
  */
 export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(
-    "select object, rule from publication.find_broken_rules()",
+    await readDeploymentFile("broken_rules.sql"),
   );
   refuseIfFound(
     "These API objects break the rules in docs/editing-views.md:",

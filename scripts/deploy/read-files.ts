@@ -3,7 +3,7 @@ import path from "node:path";
 import { quote } from "zx";
 import { createRightsFunction, readRights } from "../sql/check-rights.ts";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
-import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
+import { hashSql, readDeploymentFile, readSqlFile } from "../sql/read-sql-file.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
 
 /** One file of `db/migrations`. */
@@ -36,7 +36,7 @@ export interface DatabaseFiles {
   sha256: string;
   /** Files of `db/data_set`. The next refresh uses them. */
   dataSet: SqlFile[];
-  /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
+  /** The SQL that creates publication.find_leaks(). */
   leakCheck: string;
 }
 
@@ -48,7 +48,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
-  const leakCheck = [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n");
+  const leakCheck = `${createRightsFunction(await readDeploymentFile("rights.sql"))}${find("find_leaks.sql").sql}`;
   const rights = await readRights(directory);
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
@@ -67,22 +67,6 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     dataSet,
     leakCheck,
   };
-}
-
-/** Reads the query of rights and the rules for API objects, in the order in which they must be created. */
-async function readRules(): Promise<SqlFile[]> {
-  const root = path.resolve(import.meta.dirname, "../../db");
-  const files = await readFolder(root, "deployment");
-  const find = (name: string) => files.filter((file) => path.basename(file.name) === name);
-  const rights = find("rights.sql").map((file) => ({ ...file, sql: createRightsFunction(file.sql) }));
-  const rules = await readFolder(root, "deployment/rules");
-  return [
-    ...rights,
-    ...find("api_objects.sql"),
-    ...find("callable_functions.sql"),
-    ...rules,
-    ...find("broken_rules.sql"),
-  ];
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {

@@ -19,7 +19,7 @@ const touchesFunctions = `
   )`;
 
 /**
- * Installs the leak check and the rules for API objects, so that an outdated version never runs: until the transaction ends, no
+ * Installs the leak check, so that an outdated version never runs: until the transaction ends, no
  * data set is published.
  *
  * @param installed what this function returned earlier in the transaction: installs them only if something replaced them since

@@ -122,7 +122,7 @@ const refused: Record<string, string[]> = {
     "select current_setting('request.headers')",
     "select current_schemas(true)::text",
   ),
-  "callable_functions.sql. If no text that it takes names an object.*add the line: \\('version\\(\\)', '<what each text means>'\\)":
+  "broken_rules.sql. If no text that it takes names an object.*add its name to that list: 'version'":
     parsed("select version()"),
   "become.*: This function calls shout\\(text\\), which is not PostgreSQL's own": parsed(
     "select pg_catalog.shout('a')",
@@ -143,10 +143,10 @@ const refused: Record<string, string[]> = {
     ),
     become("language sql return role", "role text default set_config('role', 'api_tribal', true)"),
   ],
-  "become.*: This function writes": parsed(
+  "become.*: This function reads pg_settings": parsed(
+    "select setting from pg_settings limit 1",
     "update pg_settings set setting = 'api_tribal' where name = 'role'; select ''",
   ),
-  "become.*: This function reads pg_settings": parsed("select setting from pg_settings limit 1"),
   "become.*: This function sets row_security=off": [become("language sql set row_security = off return 1")],
   "Unlisted: (type|cast|rule|column|trigger) |steps\\(integer,integer\\)": [
     `create domain ${api}.role as text check (set_config('role', value, true) = value)`,
