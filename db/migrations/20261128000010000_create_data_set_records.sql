@@ -31,15 +31,17 @@ create table data_set.indexes (
   definition text not null,
   purpose text,
   place integer not null,
-  file_md5 text not null
+  hash text not null
 );
 comment on table data_set.indexes is
   'The indexes of the public tables, recorded by deployments from db/data_set/indexes.sql. Each data set gets them.';
 comment on column data_set.indexes.definition is 'What follows the table''s name in CREATE INDEX.';
 comment on column data_set.indexes.place is
   'The order in which they are built. Of two indexes that serve a query equally well, PostgreSQL uses the later one.';
-comment on column data_set.indexes.file_md5 is 'The hash of the file. Deployments of the same file keep the record.';
-comment on column data_set.indexes.purpose is 'The index''s comment: a request that needs it.';
+comment on column data_set.indexes.hash is
+  'The hash of the file and of the functions that indexes may call. Deployments of the same ones keep the record.';
+comment on column data_set.indexes.purpose is
+  'The index''s comment: a request that needs it, and a hash of the functions that the index calls, if any.';
 
 grant usage on schema data_set to publisher, deployment_planner;
 grant select on all tables in schema data_set to publisher;

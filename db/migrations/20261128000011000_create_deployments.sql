@@ -49,12 +49,6 @@ comment on column deployment.retired_versions.deprecated_at is 'When responses s
 comment on column deployment.retired_versions.sunset_at is 'The earliest time at which the version may be removed (header Sunset, RFC 8594).';
 comment on column deployment.retired_versions.link is 'A page that says why the version is removed and how to move to another version (header Link).';
 
-create table deployment.outdated_indexes (
-  index_id oid primary key
-);
-comment on table deployment.outdated_indexes is
-  'Indexes with a function that a deployment has changed. The deployment rebuilds them after its transaction.';
-
 create table deployment.rights (
   fact text primary key,
   is_required boolean not null

@@ -5,10 +5,8 @@ import { tryLock, unlock } from "../sql/session.ts";
 interface IndexChange {
   schema_name: string;
   name: string;
-  /** The statement that creates it, null if it is not wanted. */
-  creation: string | null;
-  /** The statement that sets its comment, null as well. */
-  comment: string | null;
+  /** What builds it or drops it, each to run without a transaction. */
+  statements: string[];
 }
 
 export async function listIndexChanges(client: Client): Promise<IndexChange[]> {
@@ -33,14 +31,10 @@ export async function buildIndexes(client: Client, report: (line: string) => voi
   try {
     // An index waits for the transactions that run when it begins.
     await client.query("set lock_timeout = '10min'; set role publisher");
-    for (const { schema_name, name, creation, comment } of await listIndexChanges(client)) {
+    for (const { schema_name, name, statements } of await listIndexChanges(client)) {
       const index = `${schema_name}.${name}`;
-      await client.query(`drop index concurrently if exists ${index}`);
-      if (creation !== null && comment !== null) {
-        if (hasRows) report(`Building the index ${index} ...`);
-        await client.query(creation);
-        await client.query(comment);
-      }
+      if (hasRows && statements.length > 1) report(`Building the index ${index} ...`);
+      for (const statement of statements) await client.query(statement);
       done.push(index);
     }
     return done;

@@ -23,7 +23,7 @@ import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { installLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
 import { type ReleaseOptions, refuseOlderRelease } from "./release-order.ts";
-import { hashPublicationFunctions, rebuildOutdatedIndexes, replaceFunctions } from "./replace-functions.ts";
+import { hashPublicationFunctions, replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -122,7 +122,6 @@ export async function deployDatabase(
       };
       await runTransaction(client, check, report);
     }
-    await rebuildOutdatedIndexes(client, report);
     const indexes = await buildIndexes(client, report);
     for (const statement of setPasswords) await client.query(statement);
     await limitTemporaryFiles(client, report);

@@ -26,13 +26,14 @@ export async function replaceFunctions(
   keepsUsed = false,
 ): Promise<Replaced> {
   const free = files.filter((file) => !hasTrigger(file));
-  const [before, after] = await createFunctions(client, free);
-  const rows = new Set(before.rows.map(({ row }) => row));
+  const rows = new Set((await readRows(client)).map(({ row }) => row));
+  await createFunctions(client, free);
+  const after = await readRows(client);
   const triggerFunctions = files.filter(hasTrigger).map(nameFunction);
-  const others = after.rows.filter(
+  const others = after.filter(
     ({ row, name, is_function }) => is_function && rows.has(row) && !triggerFunctions.includes(name),
   );
-  const created = after.rows.filter((row) => !others.includes(row));
+  const created = after.filter((row) => !others.includes(row));
   // Other functions may stay, with their rights.
   await revokeRights(client, created);
   // Now that all exist, PostgreSQL checks the bodies of those that call one another.
@@ -53,7 +54,7 @@ export async function completeFunctions(
 ): Promise<void> {
   const locking = files.filter(hasTrigger);
   await createInOrder(client, locking);
-  const { rows } = await readState(client);
+  const rows = await readRows(client);
   refuseOtherNames(locking, rows);
   for (const one of rows) if (!one.is_function && triggers.has(one.row)) await client.query(one.drop);
   const used = keepsUsed
@@ -105,104 +106,56 @@ export async function replaceEarlyFunctions(client: Client, files: SqlFile[]): P
   );
 }
 
-/** Rebuilds the indexes whose functions were changed, without blocking requests. */
-export async function rebuildOutdatedIndexes(client: Client, report: (line: string) => void): Promise<void> {
-  const { rows } = await client.query<{ index_id: string; name: string | null }>(outdatedIndexes);
-  for (const { index_id, name } of rows) {
-    if (name !== null) {
-      report(`Rebuilding the index ${name}, because a function that it calls has changed.`);
-      await client.query(`reindex index concurrently ${name}`);
-    }
-    await client.query("delete from deployment.outdated_indexes where index_id = $1", [index_id]);
-  }
+/** A function or a trigger. PostgreSQL writes a new row if it replaces one. */
+interface Row {
+  row: string;
+  name: string;
+  drop: string;
+  is_function: boolean;
+  rights: string | null;
 }
 
-// A refresh may have dropped an index since, and built a new one with the new function.
-const outdatedIndexes = `
-select index_id, pg_class.oid::regclass::text as name
-from deployment.outdated_indexes left join pg_catalog.pg_class on pg_class.oid = index_id`;
+const readRows = async (client: Client): Promise<Row[]> =>
+  (await client.query<Row>(functionsAndTriggers, [functionSchemas])).rows;
 
-interface State {
-  /** The row of each function and trigger. PostgreSQL writes a new row if it replaces one. */
-  rows: { row: string; name: string; drop: string; is_function: boolean; rights: string | null }[];
-  /** The bodies of the functions that each index calls, as a hash. */
-  indexes: { index_id: string; bodies: string }[];
-}
-
-async function readState(client: Client): Promise<State> {
-  const { rows } = await client.query<State>(state, [functionSchemas]);
-  if (rows[0] === undefined) throw new Error("The query of the functions returned no row.");
-  return rows[0];
-}
-
-const replaced = `
-  replaced as (
-    select pg_proc.*, pg_proc.ctid as place from pg_catalog.pg_proc
-    where pronamespace = any (array(select to_regnamespace(name) from unnest($1::text[]) as name))
-      -- Deployments install the leak check themselves.
-      and not (pronamespace = to_regnamespace('publication') and proname ~ '^find_')
-      and not exists (
-        select from pg_catalog.pg_depend
-        where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e'
+const functionsAndTriggers = `
+select pg_proc.oid || ' ' || pg_proc.ctid::text as row, nspname || '.' || proname as name,
+  pg_proc.oid::regprocedure::text as drop, true as is_function,
+  nullif(concat_ws(
+    '; ',
+    (
+      select format(
+        'revoke all on function %s from %s cascade', pg_proc.oid::regprocedure,
+        string_agg(case grantee when 0 then 'public' else grantee::regrole::text end, ', ')
       )
-  )`;
-
-const state = `
-with recursive ${replaced}, triggers as (
-  select tgname, tgrelid::regclass::text as table_name, pg_trigger.oid || ' ' || pg_trigger.ctid::text as row
-  from pg_catalog.pg_trigger join pg_catalog.pg_class on pg_class.oid = tgrelid
-  where relnamespace = any (array(select to_regnamespace(name) from unnest($1::text[]) as name)) and not tgisinternal
-), calls as (
-  select objid as index_id, refobjid as function_id
-  from pg_catalog.pg_depend join pg_catalog.pg_class on pg_class.oid = objid and relkind = 'i'
-  where classid = 'pg_class'::regclass and refclassid = 'pg_proc'::regclass
-  union
-  select index_id, refobjid
-  from calls join pg_catalog.pg_depend
-    on classid = 'pg_proc'::regclass and objid = function_id and refclassid = 'pg_proc'::regclass
-)
-select
-  (
-    select coalesce(json_agg(listed), '[]')
-    from (
-      select replaced.oid || ' ' || place::text as row, pronamespace::regnamespace || '.' || proname as name,
-        replaced.oid::regprocedure::text as drop, true as is_function,
-        nullif(concat_ws(
-          '; ',
-          (
-            select format(
-              'revoke all on function %s from %s cascade', replaced.oid::regprocedure,
-              string_agg(case grantee when 0 then 'public' else grantee::regrole::text end, ', ')
-            )
-            from aclexplode(coalesce(proacl, acldefault('f', proowner))) where grantee <> proowner having count(*) > 0
-          ),
-          -- Whichever role deploys, its functions belong to the role that deployed first.
-          case when proowner <> nspowner then
-            format('alter function %s owner to %s', replaced.oid::regprocedure, nspowner::regrole)
-          end
-        ), '') as rights
-      from replaced join pg_catalog.pg_namespace on pg_namespace.oid = pronamespace
-      union all
-      select row, table_name, format('drop trigger %I on %s', tgname, table_name), false, null from triggers
-    ) as listed
-  ) as rows,
-  (
-    select coalesce(json_agg(listed), '[]')
-    from (
-      select index_id, md5(string_agg(coalesce(pg_get_function_sqlbody(oid), prosrc), '' order by oid)) as bodies
-      from calls join replaced on oid = function_id group by index_id
-    ) as listed
-  ) as indexes`;
+      from aclexplode(coalesce(proacl, acldefault('f', proowner))) where grantee <> proowner having count(*) > 0
+    ),
+    -- Whichever role deploys, its functions belong to the role that deployed first.
+    case when proowner <> nspowner then
+      format('alter function %s owner to %s', pg_proc.oid::regprocedure, nspowner::regrole)
+    end
+  ), '') as rights
+from pg_catalog.pg_proc join pg_catalog.pg_namespace on pg_namespace.oid = pronamespace
+where nspname = any ($1)
+  -- Deployments install the leak check themselves.
+  and not (nspname = 'publication' and proname ~ '^find_')
+  and not exists (
+    select from pg_catalog.pg_depend
+    where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e'
+  )
+union all
+select pg_trigger.oid || ' ' || pg_trigger.ctid::text, tgrelid::regclass::text,
+  format('drop trigger %I on %s', tgname, tgrelid::regclass), false, null
+from pg_catalog.pg_trigger
+join pg_catalog.pg_class on pg_class.oid = tgrelid
+join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+where nspname = any ($1) and not tgisinternal`;
 
 /** Creates or replaces functions. Drops a function first if PostgreSQL cannot replace it, because its signature has changed. */
-async function createFunctions(client: Client, files: SqlFile[]): Promise<[before: State, after: State]> {
-  const before = await readState(client);
+async function createFunctions(client: Client, files: SqlFile[]): Promise<void> {
   await client.query("set local check_function_bodies = off");
   await createInOrder(client, files);
   await client.query("set local check_function_bodies = on");
-  const after = await readState(client);
-  await recordOutdatedIndexes(client, before, after);
-  return [before, after];
 }
 
 async function createInOrder(client: Client, files: SqlFile[]): Promise<void> {
@@ -236,7 +189,7 @@ with recursive found as (
 )
 select string_agg(oid::regprocedure::text, ', ') as functions from found`;
 
-async function revokeRights(client: Client, rows: State["rows"]): Promise<void> {
+async function revokeRights(client: Client, rows: Row[]): Promise<void> {
   await client.query(rows.flatMap(({ rights }) => rights ?? []).join(";"));
 }
 
@@ -254,19 +207,9 @@ async function drop(client: Client, statement: string): Promise<void> {
   });
 }
 
-function refuseOtherNames(files: SqlFile[], rows: State["rows"]): void {
+function refuseOtherNames(files: SqlFile[], rows: Row[]): void {
   refuseIfFound(
     "These files of db/functions do not create the function that they are named after:",
     files.map(nameFunction).filter((name) => !rows.some((one) => one.name === name)),
-  );
-}
-
-async function recordOutdatedIndexes(client: Client, before: State, after: State): Promise<void> {
-  const built = new Map(before.indexes.map(({ index_id, bodies }) => [index_id, bodies]));
-  const outdated = after.indexes.filter(({ index_id, bodies }) => built.get(index_id) !== bodies);
-  if (outdated.length === 0) return;
-  await client.query(
-    "insert into deployment.outdated_indexes (index_id) select unnest($1::oid[]) on conflict do nothing",
-    [outdated.map(({ index_id }) => index_id)],
   );
 }
