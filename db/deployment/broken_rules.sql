@@ -41,19 +41,24 @@ with relations as materialized (
   left join pg_catalog.pg_proc on pg_proc.oid = calls.oid
   left join pg_catalog.pg_namespace on pg_namespace.oid = pronamespace
 ), everything_has_a_comment (object, rule) as (
-  -- The API's documentation shows the comments.
   select object, 'This object has no comment. Add one: the API''s documentation shows it.'
   from (
     select object, obj_description(oid, 'pg_class') from relations where relkind = 'v'
     union all
-    select format('%s.%I', object, attname), col_description(attrelid, attnum)
-    from relations
-    join pg_catalog.pg_attribute on attrelid = relations.oid and attnum > 0 and not attisdropped
-    where relkind = 'v'
-    union all
     select object, obj_description(oid, 'pg_proc') from functions
   ) as described (object, description)
   where coalesce(description, '') = ''
+  union all
+  -- The first line of a column's comment is its label on the pages.
+  select
+    format('%s.%I', object, attname),
+    format(
+      'The comment of this column needs a label of up to 60 characters, without a period, and a description. Write: '
+      'comment on column %s.%I is E''Label\n'' ''Description.'';', object, attname
+    )
+  from relations
+  join pg_catalog.pg_attribute on attrelid = relations.oid and attnum > 0 and not attisdropped
+  where relkind = 'v' and coalesce(col_description(attrelid, attnum), '') !~ '^[A-Z][^\n.]{1,60}\n\S'
 ), views_select_plain_columns (object, rule) as (
   select
     object,

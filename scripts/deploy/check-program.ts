@@ -1,13 +1,11 @@
 import path from "node:path";
 import { Command, Option } from "commander";
-import type { Client } from "pg";
 import { $ } from "zx";
 import { connect } from "../../shared/connect.ts";
 import { describeError } from "../../shared/describe-error.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { compareRights, readFacts, readRights, writeRights } from "../sql/check-rights.ts";
-import { readDeploymentFile } from "../sql/read-sql-file.ts";
 import { checkMigrationNames } from "./check-migration-names.ts";
 import {
   type Contract,
@@ -20,7 +18,7 @@ import {
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 import { readFiles } from "./read-files.ts";
 import { findEditedMigrations } from "./released-migrations.ts";
-import { checkServedFiles, readServedTables, type ServedTables } from "./served-files.ts";
+import { checkServedFiles, type Keys, readKeys } from "./served-files.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(context: ProcessContext): Promise<void> {
@@ -67,18 +65,16 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       findEditedMigrations(directory, (await readFiles(directory)).migrations),
     );
     let served: Contract[] = [];
-    let tables: ServedTables[] = [];
+    let keys: Keys = {};
     let rights: string[] = [];
-    let unlabeled: string[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
       const databaseUrl = await server.create();
       await deployDatabase(databaseUrl, {}, { directory, takesRights: true });
       const client = await connect(databaseUrl, "db-check");
       try {
         served = await readServedContracts(client);
-        tables = await readServedTables(client);
+        keys = await readKeys(client);
         rights = await readFacts(client);
-        unlabeled = await findUnlabeledColumns(client);
       } finally {
         await client.end();
       }
@@ -86,7 +82,6 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     });
     // Without a deployment there is nothing to compare.
     if (served.length === 0) return;
-    await check("each column of the API has a label and a description", async () => unlabeled);
     await check("db/contracts is up to date", async () => {
       if (write) await writeContracts(directory, served);
       const changes = compareContracts(await readContracts(directory), served).map(describeChange);
@@ -97,18 +92,12 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       const changes = compareRights(await readRights(directory), rights);
       return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
-    const schemas = served.map(({ schema }) => schema);
     await check("PostgREST's environment and the gateway's tables are those of the served versions", () =>
-      checkServedFiles(directory, schemas, tables, write === true),
+      checkServedFiles(directory, served, keys, write === true),
     );
   } finally {
     await server.close();
   }
-}
-
-async function findUnlabeledColumns(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ problem: string }>(await readDeploymentFile("unlabeled_columns.sql"));
-  return rows.map(({ problem }) => problem);
 }
 
 /** Runs the Postgres language server, as `postgres-language-server.jsonc` configures it: checks syntax, and locks that migrations take. */

@@ -28,7 +28,7 @@ export function hasWork(plan: Plan, passwords: string[]): boolean {
 
 /** What a deployment would do, for people. */
 export function describePlan(plan: Plan, passwords: string[]): string {
-  const { migrations, uncertain, apiSchemasChanged, changes, promises, refusal, hash } = plan;
+  const { migrations, apiSchemasChanged, changes, promises, refusal, hash } = plan;
   const lines = [
     ...(plan.isDriftUnknown ? [driftUnknown] : []),
     ...describeDrift(plan),
@@ -36,7 +36,6 @@ export function describePlan(plan: Plan, passwords: string[]): string {
       `Migration ${name} would run:`,
       sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
     ]),
-    ...listUnder("The plan could not try these, so they may fail during the deployment:", uncertain),
     ...passwords.map((role) => `The password of ${role} would be set.`),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");

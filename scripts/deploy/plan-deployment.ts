@@ -11,14 +11,12 @@ import { type ContractChange, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { refuseBrokenPromises } from "./promises.ts";
-import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
+import { type DatabaseFiles, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
 export interface Plan {
   /** Migrations that would run, with their SQL. */
   migrations: { name: string; sql: string }[];
-  /** What only the deployment can show, because it depends on rows. */
-  uncertain: string[];
   /** Whether the API schemas would be rebuilt. A deployment that changes anything rebuilds them. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
@@ -58,7 +56,6 @@ export async function planDeployment(
   const client = await connect(databaseUrl, "db-deploy");
   const plan: Plan = {
     migrations: [],
-    uncertain: [],
     apiSchemasChanged: false,
     changes: [],
     indexes: [],
@@ -100,7 +97,6 @@ async function tryDeployment(
     options,
   );
   plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
-  plan.uncertain = pending.flatMap(findUncertain);
   plan.apiSchemasChanged = isOutdated;
   plan.isDriftNew = drift.durable === "changed";
   plan.isDriftUnknown = drift.durable === "unknown";
@@ -156,24 +152,6 @@ function refuseChangedRights(changed: ChangedRight[], listed: string[]): void {
 }
 
 const select = (rows: CatalogRow[], scope: CatalogRow["scope"]) => rows.filter((row) => row.scope === scope);
-
-const dependsOnRows: [pattern: RegExp, what: string][] = [
-  [/^create unique index/gim, "fails if rows have duplicate values"],
-  [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have duplicate values"],
-  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows break its rule"],
-  [/^alter table[^;]*\btype\b/gim, "fails if a value does not fit the new type"],
-  [/^do\b/gim, "may depend on rows"],
-  [/^(insert|update|delete|merge|with \w|select)\b/gim, "depends on the rows that it finds"],
-];
-
-/** The statements of a migration whose outcome depends on rows, which a scratch server does not have. */
-function findUncertain({ name, sql }: Migration): string[] {
-  return dependsOnRows.flatMap(([pattern, what]) =>
-    [...sql.matchAll(pattern)].map(
-      ({ index }) => `${name}:${sql.slice(0, index).split("\n").length}: this statement ${what}.`,
-    ),
-  );
-}
 
 async function refuseSameServer(client: Client, scratch: Client): Promise<void> {
   const sql = "select system_identifier::text as server from pg_control_system()";

@@ -3,32 +3,20 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { hashSql } from "../sql/read-sql-file.ts";
+import type { Contract } from "./contract.ts";
 
-/** The key and the columns of each table that a schema serves, by table. */
-export interface ServedTables {
-  schema: string;
-  keys: Record<string, string[]>;
-  columns: Record<string, string[]>;
-}
+/** The columns that are unique together in each view, by schema and view. */
+export type Keys = Record<string, Record<string, string[]>>;
 
-/** Reads the served tables, in the order in which the schemas are served. */
-export async function readServedTables(client: Client): Promise<ServedTables[]> {
-  const { rows } = await client.query<ServedTables>(
-    `select served_schemas.name as schema,
-       coalesce(json_object_agg(view.relname, keys.columns order by view.relname)
-         filter (where keys.columns is not null), '{}') as keys,
-       json_object_agg(view.relname, array(
-         select attname from pg_catalog.pg_attribute where attrelid = view.oid and attnum > 0 order by attnum
-       ) order by view.relname) as columns
-     from publication.served_schemas
-     join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
-     left join (
-       select view_id, min(columns) as columns from publication.view_keys group by view_id
-     ) as keys on keys.view_id = view.oid
-     group by served_schemas.name, served_schemas.place
-     order by served_schemas.place`,
+export async function readKeys(client: Client): Promise<Keys> {
+  const { rows } = await client.query<{ schema: string; keys: Record<string, string[]> }>(
+    `select served_schemas.name as schema, json_object_agg(view.relname, keys.columns order by view.relname) as keys
+     from (select view_id, min(columns) as columns from publication.view_keys group by view_id) as keys
+     join pg_catalog.pg_class as view on view.oid = keys.view_id
+     join publication.served_schemas on served_schemas.oid = view.relnamespace
+     group by served_schemas.name`,
   );
-  return rows;
+  return Object.fromEntries(rows.map(({ schema, keys }) => [schema, keys]));
 }
 
 const plugin = "gateway/plugins/single-audit";
@@ -45,17 +33,17 @@ const settings = "scripts/stack/postgrest.env";
  */
 export async function checkServedFiles(
   directory: string,
-  schemas: string[],
-  tables: ServedTables[],
+  served: Contract[],
+  keys: Keys,
   write: boolean,
 ): Promise<string[]> {
   const find = (name: string) => path.resolve(directory, "..", name);
   if (!existsSync(find(settings))) return [];
   const rules = hashSql(await readFile(find(`${plugin}/complete_order.lua`), "utf8"));
-  const names = `PGRST_DB_SCHEMAS=${schemas.join()}`;
+  const names = `PGRST_DB_SCHEMAS=${served.map(({ schema }) => schema).join()}`;
   const wanted = {
     [settings]: (await readFile(find(settings), "utf8")).replace(/^PGRST_DB_SCHEMAS=.*$/m, names),
-    [`${plugin}/served_tables.lua`]: writeTables(tables, rules),
+    [`${plugin}/served_tables.lua`]: writeTables(served, keys, rules),
   };
   const faults: string[] = [];
   for (const [name, text] of Object.entries(wanted)) {
@@ -66,7 +54,12 @@ export async function checkServedFiles(
   return faults;
 }
 
-function writeTables(served: ServedTables[], rules: string): string {
+function writeTables(served: Contract[], keys: Keys, rules: string): string {
+  const tables = served.filter(({ views }) => Object.keys(views).length > 0);
+  const columnsOf = ({ views }: Contract) =>
+    Object.fromEntries(
+      Object.entries(views).map(([view, { columns }]) => [view, columns.map(({ name }) => name)]),
+    );
   return `-- Written by \`npm run db:check -- --write\`: the tables of each API version.
 
 return {
@@ -76,11 +69,11 @@ return {
   rules = "${rules}",
   -- The columns that are unique together.
   keys = {
-${served.map(({ schema, keys }) => writeLists(schema, keys)).join("\n")}
+${tables.map(({ schema }) => writeLists(schema, keys[schema] ?? {})).join("\n")}
   },
   -- The columns that clients can name.
   columns = {
-${served.map(({ schema, columns }) => writeLists(schema, columns)).join("\n")}
+${tables.map((one) => writeLists(one.schema, columnsOf(one))).join("\n")}
   },
 }
 `;

@@ -215,10 +215,10 @@ describe("with a replica", () => {
   it("a call gets its token, also if the owner may not see the state of replication", async () => {
     expect((await requestAccess(tribal)).status).toBe(200);
     await query(
-      "create role plain; grant usage on schema access to plain; alter function access.are_writes_confirmed owner to plain",
+      "create role plain; grant usage on schema access to plain; alter function access.require_confirmed_writes owner to plain",
     );
     expect((await requestAccess(tribal)).status).toBe(200);
-    await query("alter function access.are_writes_confirmed owner to postgres");
+    await query("alter function access.require_confirmed_writes owner to postgres");
   });
 
   it("a call gets 503 if commits wait for more replicas than there are", async () => {

@@ -20,10 +20,7 @@ says which have some.
 
 Join to `general` by report_id, which is not unique here. To find the reports that cover an entity, look
 for its EIN both here and in general.auditee_ein. To embed these rows, request
-general?select=*,additional_eins(additional_ein).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+general?select=*,additional_eins(additional_ein).';
 comment on column api_v1_1_0.additional_eins.additional_ein is
   E'Additional EIN\n'
   'EIN that the audit also covers: nine digits without a dash, as text because leading zeros '

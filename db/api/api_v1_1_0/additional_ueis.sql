@@ -20,10 +20,7 @@ says which have some.
 
 Join to `general` by report_id, which is not unique here. To find the reports that cover an entity, look
 for its UEI both here and in general.auditee_uei. To embed these rows, request
-general?select=*,additional_ueis(additional_uei).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+general?select=*,additional_ueis(additional_uei).';
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

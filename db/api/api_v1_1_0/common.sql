@@ -1,4 +1,5 @@
--- Columns that many tables have. This file runs after theirs, and describes the columns that they leave without a description.
+-- What many tables have in common. This file runs after theirs. It describes the columns that they leave without a description, and
+-- says of the tables with rows of reports what it means if a report is suppressed.
 do $$
 declare
   described record;
@@ -31,6 +32,18 @@ begin
       and col_description(pg_class.oid, pg_attribute.attnum) is null
   loop
     execute format('comment on column %s is %L', described.column_name, described.description);
+  end loop;
+  for described in
+    select pg_class.oid::regclass as view_name, obj_description(pg_class.oid, 'pg_class') as description
+    from pg_catalog.pg_class
+    join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = 'report_id'
+    where pg_class.relnamespace = 'api_v1_1_0'::regnamespace and pg_class.relkind = 'v'
+      and pg_class.relname not in ('general', 'resubmission')
+  loop
+    execute format('comment on view %s is %L', described.view_name, described.description || '
+
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public of these submissions.');
   end loop;
 end
 $$;

@@ -24,10 +24,7 @@ a long plan may take several rows with the same two values. Concatenate the part
 
 report_id joins to `general`. `findings` and this table embed each other:
 findings?select=*,corrective_action_plans(*) and
-corrective_action_plans?select=*,findings(*).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+corrective_action_plans?select=*,findings(*).';
 comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
   E'Finding reference number\n'
   'Reference number of the finding that the plan addresses, for example "2023-001". Same value as '

@@ -42,10 +42,7 @@ federal_agency_prefix, a period and federal_award_extension: "93" and "778" for 
 federal_program_total and cluster_total repeat on each row of the program or cluster, so do not
 sum them; sum amount_expended.
 
-Flags are "Y" or "N". On migrated records, they may be empty or "GSA_MIGRATION".
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+Flags are "Y" or "N". On migrated records, they may be empty or "GSA_MIGRATION".';
 comment on column api_v1_1_0.federal_awards.award_reference is
   E'Award reference\n'
   'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '

@@ -29,10 +29,7 @@ distinct pairs of report_id and reference_number.
 
 report_id joins to `general`; with award_reference it joins to `federal_awards`; with reference_number it joins to `findings_text` and `corrective_action_plans`,
 where the column is called finding_ref_number. Each can be embedded:
-select=*,federal_awards(*),findings_text(*).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+select=*,federal_awards(*),findings_text(*).';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
   'Award that the finding concerns; with report_id, joins to federal_awards. The files of some older '

@@ -24,10 +24,7 @@ report_id and finding_ref_number (reference_number in `findings`) join to `findi
 parts in the order of row_number.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
-findings_text?select=*,findings(*).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+findings_text?select=*,findings(*).';
 comment on column api_v1_1_0.findings_text.finding_ref_number is
   E'Finding reference number\n'
   'Reference number of the finding within its report, for example "2023-001" '

@@ -25,10 +25,7 @@ the significant accounting policies and say whether the de minimis indirect cost
 
 report_id joins to `general`. row_number holds the order of the notes.
 accounting_policies, is_minimis_rate_used and rate_explained belong to the report and repeat on each of its
-rows; title and content belong to the note. To embed these rows, request general?select=*,notes_to_sefa(*).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+rows; title and content belong to the note. To embed these rows, request general?select=*,notes_to_sefa(*).';
 comment on column api_v1_1_0.notes_to_sefa.title is
   E'Title of the note\n'
   'Title of the note; may be empty.';

@@ -23,10 +23,7 @@ federal_awards.
 
 Join to `federal_awards` by report_id and award_reference, which are not unique here: an award may come
 through several entities. Awards with is_direct = "N" normally have rows here. report_id joins to `general`. To
-embed these rows, request federal_awards?select=*,passthrough(*).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+embed these rows, request federal_awards?select=*,passthrough(*).';
 comment on column api_v1_1_0.passthrough.award_reference is
   E'Award reference\n'
   'Award that came through this entity, for example "AWARD-0001"; with report_id, joins to '

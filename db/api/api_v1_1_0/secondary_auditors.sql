@@ -28,10 +28,7 @@ One row per entry on form SF-SAC: firms that did part of the audit, besides the 
 says which have some.
 
 Join to `general` by report_id, which is not unique here. To embed these rows, request
-general?select=*,secondary_auditors(*).
-
-Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public of these submissions.';
+general?select=*,secondary_auditors(*).';
 comment on column api_v1_1_0.secondary_auditors.auditor_ein is
   E'Secondary auditor EIN\n'
   'Employer Identification Number (EIN) of the firm: nine digits without a dash, as text.';

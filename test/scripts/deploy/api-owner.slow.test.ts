@@ -83,7 +83,7 @@ const refused: Record<string, string[]> = {
     "alter default privileges grant select on tables to api_public",
   ],
   "more: This object has no comment": [view("general.report_id")],
-  "more.report_id: This object has no comment": [view("general.report_id")],
+  "more.report_id: The comment of this column needs a label": [view("general.report_id")],
   "one\\(\\): This object has no": [`create function ${api}.one() returns integer language sql return 1`],
   "again\\(.*must limit how many bytes": [
     `create function ${api}.again(${api}.general) returns setof ${api}.general language sql stable begin atomic select general.* from ${api}.general; end; comment on function ${api}.again is 'Again.'`,
@@ -170,7 +170,7 @@ const commented = (kind: string, name: string) =>
    grant ${kind === "view" ? "select on" : `execute on ${kind}`} ${api}.${name} to api_public, api_tribal;`;
 const namesView = (options: string) =>
   `create view ${api}.names ${options} as select general.report_id, general.auditee_name from dissemination.general;
-   comment on column ${api}.names.report_id is 'ID.'; comment on column ${api}.names.auditee_name is 'Name.';
+   comment on column ${api}.names.report_id is E'ID\\nAn ID.'; comment on column ${api}.names.auditee_name is E'Name\\nA name.';
    ${commented("view", "names")}`;
 
 /** Files that are accepted, each with a query for readers to run. */

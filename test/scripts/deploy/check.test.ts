@@ -60,7 +60,7 @@ it("db:check says which migrations have no usable date, and which columns have n
     await copy.write(`migrations/${name}.sql`, "select 1;\n");
   await copy.addColumn();
   await copy.edit(viewFile, (text) => text.replace("E'Other ID\\nA column.'", "'A column.'"));
-  const { code, output } = await check("--write");
+  const { code, output } = await check();
   expect(code).toBe(1);
   const [, migrations = ""] = /FAIL migrations[^\n]*\n([\s\S]*?)\nok/.exec(output) ?? [];
   expect(migrations.split("\n").map((line) => line.trim())).toEqual([
@@ -73,9 +73,7 @@ it("db:check says which migrations have no usable date, and which columns have n
   ]);
   const renamed = [...migrations.matchAll(/ db\/migrations\/(\S+)\.sql$/gm)].map(([, id = ""]) => ({ id }));
   expect([renamed.length, checkMigrationNames(renamed as Migration[])]).toEqual([4, []]);
-  expect(output).toMatch(
-    /FAIL each column .*\n.*db\/api\/api_v1_1_0\/additional_eins\.sql: the comment of the column other_id needs a label/,
-  );
+  expect(output).toContain("api_v1_1_0.additional_eins.other_id: The comment of this column needs a label");
 });
 
 it("a file whose name ends with .SQL is refused, because it would be ignored", async () => {

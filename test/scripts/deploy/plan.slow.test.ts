@@ -19,11 +19,9 @@ describe("db:deploy --plan", () => {
   };
   beforeEach(publish);
 
-  it("prints what would change and which statements depend on rows, and changes nothing", async () => {
+  it("prints what would change, and changes nothing", async () => {
     await copy.addColumn();
-    await copy.migrate(
-      "create table deployment.more ();\ncreate unique index events_once on access.events (subject_id);\ndo $$ begin perform 1; end $$",
-    );
+    await copy.migrate("create table deployment.more ()");
     await copy.edit("data_set/reject_rows.sql", (text) => `${text}\n-- More.\n`);
     own.env.PUBLISHER_PASSWORD = "secret";
     const before = await readAll(own.database.url);
@@ -31,8 +29,6 @@ describe("db:deploy --plan", () => {
       "Migration 20991231000000001_step would run:\n    create table deployment.more ();",
       "~ view api_v1_1_0.additional_eins",
       "+ column other_id: text",
-      "db/migrations/20991231000000001_step.sql:2: this statement fails if rows have duplicate values.",
-      "db/migrations/20991231000000001_step.sql:3: this statement may depend on rows.",
       "The password of publisher would be set.",
     ];
     await exits(3, ["--plan"], ...lines);
