@@ -176,14 +176,15 @@ export async function rebuildApi(
     newer: [],
   },
 ): Promise<ContractChange[]> {
-  const installed = await installLeakCheck(client, files.leakCheck);
+  await installLeakCheck(client, files.leakCheck);
   await expectRights(client, files.rights);
   const replaced = await replaceFunctions(client, files.functions, newer.length > 0);
   const checked = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
   await refuseLeaksInRows(client);
   await applyApi(client, files, replaced);
-  await installLeakCheck(client, files.leakCheck, installed);
+  // In case that a file has replaced it.
+  await installLeakCheck(client, files.leakCheck);
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
