@@ -1,5 +1,5 @@
--- Views of the served API: its schemas, and which columns of its views are unique together, from the constraints and indexes of the
--- live data set. Pages and the OpenAPI document show the keys, and db:check compares relationships with them.
+-- Views of the served API: its schemas, and which columns of its views are unique together or never null, from the constraints and
+-- indexes of the live data set. Pages and the OpenAPI document show them, and db:check compares relationships with the keys.
 -- Lock level: none.
 
 -- Other roles may create schemas with such names, so only schemas that api_owner owns are served.
@@ -77,3 +77,23 @@ comment on view publication.view_keys is
   'The columns of each API view that are unique together, null included, as the live data set guarantees by a constraint or a unique index.';
 comment on column publication.view_keys.columns is 'In the order of the index.';
 grant select on publication.view_keys to report_service, site;
+
+-- A view of dissemination has the rows of all the tables that it reads. Stubs lack most columns of general.
+create view publication.required_columns as
+select view_columns.view_id, view_columns.name
+from publication.view_columns
+join pg_catalog.pg_attribute as origin
+  on origin.attrelid = view_columns.origin_id and origin.attnum = view_columns.origin_place
+where not exists (
+  select from pg_catalog.pg_rewrite
+  join pg_catalog.pg_depend on pg_depend.classid = 'pg_catalog.pg_rewrite'::regclass and pg_depend.objid = pg_rewrite.oid
+    and pg_depend.refclassid = 'pg_catalog.pg_class'::regclass
+  join pg_catalog.pg_class as source on source.oid = pg_depend.refobjid and source.relkind = 'r'
+  left join pg_catalog.pg_attribute as source_column
+    on source_column.attrelid = source.oid and source_column.attname = origin.attname
+  where pg_rewrite.ev_class = view_columns.origin_id and source_column.attnotnull is not true
+);
+
+comment on view publication.required_columns is
+  'The columns of each API view that are never null, as constraints on all the tables of the live data set guarantee that it reads.';
+grant select on publication.required_columns to report_service, site;
