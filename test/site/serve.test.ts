@@ -196,6 +196,8 @@ it("without a database or contact, every page is served, with commands that work
   const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
+  const unavailable = { "retry-after": "5", "cache-control": "no-store", "access-control-allow-origin": "*" };
+  expect(await read("/openapi.json")).toMatchObject({ status: 503, headers: unavailable });
   const { status, headers } = await read("/record/2023-06-GSAFAC-0000000001");
   expect([status, headers["retry-after"]]).toEqual([503, "5"]);
   const { body: security } = await read("/.well-known/security.txt");
