@@ -11,7 +11,9 @@ RUN npm ci --omit=dev --no-audit --no-fund \
   && node --import tsx --input-type=module --eval "import '@duckdb/node-api'"
 # .dockerignore says what is copied. Files from a checkout made with umask 077 would be readable only by root.
 COPY . .
-RUN chmod -R a+rX .
+# What `npm run release:stamp` prints. db:deploy records it, because an image has no Git.
+ARG RELEASE
+RUN printf %s "$RELEASE" > release.json && chmod -R a+rX .
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production

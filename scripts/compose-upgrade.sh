@@ -8,7 +8,7 @@ case ${1-} in
 Usage: npm run compose:upgrade
 
 Deploys this checkout to the Docker Compose stack of this host, in this order:
-  1. builds the images of docker-compose.yml
+  1. builds the images of docker-compose.yml, stamped with this checkout's release
   2. runs the migrations and deploys db/. This replaces postgres first if its image or settings changed. If a migration
      fails, the command stops here and replaces nothing else
   3. replaces report-service, gateway and then every other running service, each only if its image or settings changed
@@ -27,6 +27,8 @@ TEXT
     ;;
 esac
 cd "$(dirname "$0")/.."
+RELEASE=$(node --import tsx scripts/release-stamp.ts)
+export RELEASE
 docker compose build
 docker compose run --rm migrate
 docker compose up --detach --no-deps --wait report-service

@@ -4,6 +4,11 @@
 
 create table deployment.api_schemas (
   id bigint generated always as identity primary key,
+  commit jsonb,
+  doubt text,
+  is_rollback boolean not null default false,
+  rebuilt_api boolean not null default true,
+  migrations text[] not null default '{}',
   sha256 text not null,
   is_promise boolean not null,
   leak_check_sha256 text not null,
@@ -13,7 +18,13 @@ create table deployment.api_schemas (
   deployed_by text not null default session_user
 );
 
-comment on table deployment.api_schemas is 'Every deployment that rebuilt the API.';
+comment on table deployment.api_schemas is
+  'Every deployment that rebuilt the API or had another commit than the one before (db:deploy --status).';
+comment on column deployment.api_schemas.commit is
+  'What was deployed: id, author, date and subject of the commit; null if that is unknown. A deployment is refused unless it contains the commit of the last one.';
+comment on column deployment.api_schemas.doubt is
+  'Why the deployed files may differ from the commit, or why the commit is unknown (db:deploy --accept-unknown-release).';
+comment on column deployment.api_schemas.is_rollback is 'Whether it was allowed to take changes back (db:deploy --roll-back).';
 comment on column deployment.api_schemas.sha256 is 'Hash of the deployed files of db/api and db/functions, and of db/data_set/indexes.sql.';
 comment on column deployment.api_schemas.is_promise is
   'Whether clients may rely on what it served (db:deploy --promise, or ENVIRONMENT=production). Other deployments are drafts.';

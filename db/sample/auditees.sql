@@ -19,9 +19,7 @@ select
     as last_year,
   sample.pick('short names of ' || drawn.entity_type, key) as short_name
 from generate_series(0, 39 + greatest(0, (sample.setting('submissions') - 38) / 3)) as auditee
-left join jsonb_to_recordset(sample.read('pinned_auditees')) as pinned
-  (auditee int, entity_type text, auditee_name text, auditee_uei text, auditee_ein text, auditee_city text,
-   auditee_state text, auditee_zip text, year_end_month int, last_year int) using (auditee)
+left join sample.pinned_auditees as pinned using (auditee)
 cross join lateral (
   select
     sample.child(sample.setting('seed'), 1000000000 + auditee) as key,

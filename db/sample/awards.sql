@@ -39,6 +39,8 @@ select
   agency as federal_agency_prefix,
   extension as federal_award_extension,
   cluster as cluster_name,
+  '' as other_cluster_name,
+  '' as state_cluster_name,
   -- A few reports have more than 9,999 awards.
   'AWARD-' || lpad(number::text, case when fac_accepted_date >= '2024-07-01' or number > 9999 then 5 else 4 end, '0')
     as award_reference,

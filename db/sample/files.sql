@@ -19,9 +19,9 @@ return (
         when 'N' then 'sample.whole(%1$s, %2$L, 0, 1000)'
         when 'B' then '(sample.draw(%1$s, %2$L) < 0.5)'
         when 'D' then 'submitted_date'
-        when 'S' then 'sample.pick(%3$L, %1$s)'
+        when 'S' then 'sample.choose(sample.list(%3$L), sample.draw(%1$s, %2$L))'
         else 'null'
-      end || '::%4$s as %2$I', 'sample.child(id, rows.number)', staging.name, coalesce(lists.name, 'words'), staging.type)),
+      end || '::%4$s as %2$I', 'sample.child(id, rows.number)', staging.name, drawn.list, staging.type)),
       ', ' order by staging.place),
     -- Every other submission has a row in a table that the sample does not know.
     coalesce(to_regclass('sample.' || quote_ident(file))::text,
@@ -31,7 +31,9 @@ return (
     on own.relation = to_regclass('sample.' || quote_ident(file))
     and (own.name, own.category) = (staging.name, staging.category)
   left join columns as shared on shared.relation = 'sample.submissions'::regclass and shared.name = staging.name
-  left join sample.lists on lists.name = 'column ' || staging.name
+  cross join lateral (
+    select coalesce(max(name), 'words') as list from sample.lists where staging.name like lists.name
+  ) as drawn
   where staging.relation = to_regclass('staging.' || quote_ident(file))
     -- Files lack the columns that say where a row comes from. Only those columns are not null.
     and not staging.attnotnull and staging.name <> 'row_number'

@@ -1,47 +1,25 @@
--- Functions that draw the sample's rows, and the words used in them. scripts/sample/write-sample.ts runs the files of this
--- folder in one transaction, which it rolls back, so nothing stays in the database.
+-- Functions that draw the sample's rows.
 --
 -- Every draw is a hash of a key and a purpose. The same seed therefore gives the same rows, and a smaller sample is the
 -- beginning of a larger one.
 
-create schema sample;
-
 create function sample.setting(name text) returns bigint stable
 return current_setting('sample.' || name)::bigint;
 
--- vocabulary.json: words, places, programs, and fixed values of a few submissions, so that examples can name them.
-create function sample.read(name text) returns jsonb stable
-return current_setting('sample.vocabulary')::jsonb -> name;
-
-create table sample.places as
-select *
-from jsonb_to_recordset(sample.read('places')) as place
-  (state text, state_name text, zip text, cities text[], counties text[], slots int);
-
-create table sample.programs as
-select *, split_part(program, '.', 1) as agency, split_part(program, '.', 2) as extension
-from jsonb_to_recordset(sample.read('programs')) as program (program text, name text, cluster text, slots int);
-
-create table sample.entity_types as
-select *
-from jsonb_to_recordset(sample.read('entity_types')) as entity_type
-  (entity_type text, slots int, size double precision, with_findings double precision, programs text[]);
-
-create table sample.lists as
-select list.key as name, array(select jsonb_array_elements_text(list.value)) as items
-from jsonb_each(sample.read('lists')) as list
-union all
--- Values of columns that nothing else depends on.
-select 'column ' || name, items
-from jsonb_to_recordset(sample.read('columns')) as drawn (names text[], items text[])
-cross join lateral unnest(names) as name
-union all
 -- Each item appears in its list once per slot.
-select 'places', array(select state from sample.places cross join lateral generate_series(1, slots))
-union all
-select 'programs', array(select program from sample.programs cross join lateral generate_series(1, slots))
-union all
-select 'entity types', array(select entity_type from sample.entity_types cross join lateral generate_series(1, slots));
+create table sample.lists as
+select list as name, array_agg(item order by place, item) as items
+from (
+  select list, slots, item, place from sample.words
+  union all
+  select 'places', slots, state, null from sample.places
+  union all
+  select 'programs', slots, program, null from sample.programs
+  union all
+  select 'entity types', slots, entity_type, null from sample.entity_types
+) as listed
+cross join lateral generate_series(1, slots)
+group by list;
 
 -- The key of a child, such as award 3 of a submission.
 create function sample.child(key bigint, number bigint) returns bigint immutable

@@ -1,4 +1,4 @@
--- One row per submission. Columns that are missing here come from sample.submissions, or are drawn from vocabulary.json.
+-- One row per submission. Columns that are missing here come from sample.submissions, or are drawn from words.csv.
 
 create view sample.general as (
 with totals as (
@@ -15,6 +15,8 @@ select
   1 as number,
   auditee_name, auditee_city, auditee_state, auditee_ein, auditee_zip,
   auditor_state, auditor_city, auditor_zip, auditor_firm_name, auditor_ein,
+  '' as auditor_foreign_address,
+  '' as number_months,
   case when total > 50000000 then agency else '' end as cognizant_agency,
   case when total > 50000000 then '' else agency end as oversight_agency,
   (fy_end_date + interval '1 day' - interval '1 year')::date as fy_start_date,

@@ -35,9 +35,7 @@ select
   case when has_extras then 2 when sample.draw(key, 'auditors') < 0.04 then sample.whole(key, 'auditors', 1, 2) else 0 end
     as secondary_auditors
 from generate_series(0, sample.setting('submissions') - 1) as index
-left join jsonb_to_recordset(sample.read('pinned_submissions')) as pinned
-  (index bigint, programs text[], awards int, findings int, supersedes int, is_public boolean[],
-   has_first_firm boolean, has_material_weakness boolean, has_extras boolean, prior_agencies text) using (index)
+left join sample.pinned_submissions as pinned using (index)
 cross join lateral (
   select
     sample.child(sample.setting('seed'), index) as key,

@@ -31,7 +31,7 @@ return (
     -- Six of the eight sections share the length. Each of the other two needs a single sentence, because theirs contradict each other.
     case when title in ('Questioned costs', 'Views of responsible officials') then 0
       else least(27000, sample.skewed(sample.draw(key, 'length'), 1900, 0.5)) / 6 end),
-    sample.pick('separators', key) order by section)
+    sample.choose(array[E'\n', E'\n\n', ' ', E'\r\n'], sample.draw(key, 'separators')) order by section)
   from unnest(sample.list('finding titles')) with ordinality as sections (title, section)
   join sample.lists on name = 'finding ' || section
 );

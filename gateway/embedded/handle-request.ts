@@ -1,5 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { randomUUID } from "node:crypto";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Agent } from "undici";
 import type { TrustCheck } from "./client-address.ts";
 import { forwardRequest } from "./forward-request.ts";
@@ -56,6 +58,26 @@ export async function handleRequest(
     for (const plugin of plugins) plugin.finish?.(exchange);
   }
   return outcome;
+}
+
+/** Refuses bytes that are no HTTP request, with the body that the plugins write for the status. Closes the connection. */
+export function refuseUnreadable({ config: { plugins } }: Gateway, socket: Duplex, status: number): void {
+  const none = new AbortController().signal;
+  const exchange: Exchange = {
+    ...{ id: randomUUID().replaceAll("-", ""), method: "", target: "", path: "/", rawPath: "/", query: "" },
+    ...{ address: "", headers: new Map(), responseHeaders: new Map(), left: none },
+    readBody: async () => Buffer.alloc(0),
+  };
+  const reply = createError(status);
+  const filters = filterResponse(plugins, exchange, reply);
+  const body = filters.reduce<Buffer>((bytes, filter) => filter(bytes, true), Buffer.alloc(0));
+  for (const plugin of plugins) plugin.finish?.(exchange);
+  setHeaders(reply.headers, { connection: "close", "content-length": body.length });
+  const lines = [...reply.headers].flatMap(([name, values]) =>
+    values.map((value) => `${name}: ${value}\r\n`),
+  );
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head, "latin1"), body]));
 }
 
 /** Finds the response: nginx's refusal, a plugin's response, or the upstream's. */

@@ -49,14 +49,14 @@ export function readRequest(
 /** Returns the status with which nginx refuses a request before Kong's plugins see it, or undefined. */
 export function findRefusal(
   { method, path, headers }: Exchange,
-  { url = "", headers: { "content-length": length = "0" } }: IncomingMessage,
+  { url = "", httpVersion, headers: { "content-length": length = "0" } }: IncomingMessage,
 ): number | undefined {
   const isTooLong = ([name, values]: [string, string[]]) =>
     values.some((value) => name.length + value.length + ": \r\n".length > longestLine);
   if (method.length + url.length + " HTTP/1.1\r\n".length + 1 > longestLine) return 414;
   if ([...headers].some(isTooLong)) return 400;
   if (UNIQUE_HEADERS.some((name) => (headers.get(name)?.length ?? 0) > 1)) return 400;
-  if (path === "") return 400;
+  if (path === "" || (httpVersion === "1.1" && !headers.has("host"))) return 400;
   if (method === "TRACE") return 405;
   return Number(length) > longestBody ? 413 : undefined;
 }

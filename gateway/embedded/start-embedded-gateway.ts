@@ -5,7 +5,7 @@ import { type Logger, pino } from "pino";
 import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { createConnectionPool } from "./forward-request.ts";
-import { handleRequest } from "./handle-request.ts";
+import { handleRequest, refuseUnreadable } from "./handle-request.ts";
 import { headersTimeout, keepAliveTimeout, longestHeaders, mostConnections } from "./kong-env.ts";
 import { createObserver } from "./observe-requests.ts";
 import { readConfig } from "./read-config.ts";
@@ -14,6 +14,8 @@ import { readConfig } from "./read-config.ts";
 const CLOSE_GRACE_MS = 2000;
 const SERVER_OPTIONS = {
   maxHeaderSize: longestHeaders,
+  // findRefusal answers with a body.
+  requireHostHeader: false,
   headersTimeout,
   requestTimeout: 20_000,
   keepAliveTimeout,
@@ -53,11 +55,12 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   const config = await readConfig(options.config, options.env);
   const isTrusted = readTrustedIps(options.trustedIps ?? []);
   const connections = createConnectionPool(config.service);
+  const gateway = { config, connections, isTrusted };
   const { registry, observe } = createObserver(config, logger);
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const startedAt = performance.now();
-    const outcome = await handleRequest({ config, connections, isTrusted }, request, response);
+    const outcome = await handleRequest(gateway, request, response);
     const finish = () => observe(outcome, response, performance.now() - startedAt);
     if (response.writableFinished || response.destroyed) finish();
     else response.once("close", finish);
@@ -65,6 +68,10 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   const proxy = createServer(SERVER_OPTIONS, serve);
   // Without a listener, Node answers 417 to any Expect other than 100-continue. nginx ignores it.
   proxy.on("checkExpectation", serve);
+  proxy.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+    refuseUnreadable(gateway, socket, error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400);
+  });
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = mostConnections;
   proxy.listen({ host, port });

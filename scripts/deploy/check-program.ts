@@ -20,7 +20,7 @@ import {
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 import { readFiles } from "./read-files.ts";
 import { findEditedMigrations } from "./released-migrations.ts";
-import { checkServedFiles, readServedKeys, type ServedKeys } from "./served-files.ts";
+import { checkServedFiles, readServedTables, type ServedTables } from "./served-files.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(context: ProcessContext): Promise<void> {
@@ -34,7 +34,7 @@ export async function runCheck(context: ProcessContext): Promise<void> {
     )
     .option(
       "--write",
-      "write what is served to db/contracts, scripts/stack/postgrest.env and the gateway's table_keys.lua; production's promises are kept by db:deploy",
+      "write what is served to db/contracts, scripts/stack/postgrest.env and the gateway's served_tables.lua; production's promises are kept by db:deploy",
     )
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
@@ -67,7 +67,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       findEditedMigrations(directory, (await readFiles(directory)).migrations),
     );
     let served: Contract[] = [];
-    let keys: ServedKeys[] = [];
+    let tables: ServedTables[] = [];
     let rights: string[] = [];
     let unlabeled: string[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
@@ -76,8 +76,8 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       const client = await connect(databaseUrl, "db-check");
       try {
         served = await readServedContracts(client);
+        tables = await readServedTables(client);
         rights = await readFacts(client);
-        keys = await readServedKeys(client);
         unlabeled = await findUnlabeledColumns(client);
       } finally {
         await client.end();
@@ -98,8 +98,8 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
     const schemas = served.map(({ schema }) => schema);
-    await check("PostgREST's environment and the gateway's keys are those of the served versions", () =>
-      checkServedFiles(directory, schemas, keys, write === true),
+    await check("PostgREST's environment and the gateway's tables are those of the served versions", () =>
+      checkServedFiles(directory, schemas, tables, write === true),
     );
   } finally {
     await server.close();

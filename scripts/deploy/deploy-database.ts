@@ -18,10 +18,11 @@ import {
 } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { limitTemporaryFiles } from "./limit-temporary-files.ts";
-import { findPendingMigrations, runMigration } from "./migrations.ts";
+import { compareMigrations, runMigration } from "./migrations.ts";
 import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { installLeakCheck, keepNewestLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
+import { type ReleaseOptions, refuseOlderRelease } from "./release-order.ts";
 import { hashPublicationFunctions, rebuildOutdatedIndexes, replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
@@ -40,13 +41,11 @@ export interface Deployment {
   awaitedColumns: string[];
 }
 
-export interface DeploymentOptions {
+export interface DeploymentOptions extends ReleaseOptions {
   /** A directory to deploy instead of this repository's `db`. */
   directory?: string;
   /** Whether clients may rely on what this deployment serves. Without it, the deployment is a draft. */
   promises?: boolean | undefined;
-  /** Allows broken promises, and migrations in the database that the files lack. */
-  rollsBack?: boolean | undefined;
   /** Decides whether to deploy to a database that was changed by hand; without it, nothing is deployed. */
   acceptsDrift?: () => boolean | Promise<boolean>;
   /** Throws to refuse the deployment. Called once this deployment holds the lock. */
@@ -55,8 +54,6 @@ export interface DeploymentOptions {
   waitMilliseconds?: number | undefined;
   /** Takes the rights that the database has then for the list, instead of comparing them. For scratch databases. */
   takesRights?: boolean;
-  /** Receives progress and warnings, line by line. */
-  report?: (line: string) => void;
 }
 
 /** The database was changed by hand since the last deployment, and the operator has not accepted that. */
@@ -88,7 +85,8 @@ export async function deployDatabase(
     await refuseMissingRights(client, files.migrations);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
-    const { pending, deployed, drift, isOutdated } = await findWork(client, files, options);
+    const work = await findWork(client, files, options);
+    const { pending, newer, deployed, drift, isOutdated, isRecorded } = work;
     if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
@@ -107,7 +105,7 @@ export async function deployDatabase(
     }
     let changes: ContractChange[] = [];
     if (isOutdated) {
-      changes = await runTransaction(client, () => rebuildApi(client, files, options), report);
+      changes = await runTransaction(client, () => rebuildApi(client, files, options, work), report);
       // For `GET /`, PostgREST's query takes ten times as long if the planner expects only one function in the catalog.
       // Requests wait for the transaction above, so this runs after it.
       await client.query("analyze pg_catalog.pg_proc");
@@ -115,8 +113,13 @@ export async function deployDatabase(
       // A change made by hand, or a migration without a transaction, may have caused a leak.
       const check = async () => {
         await installLeakCheck(client, files.leakCheck);
-        await recordRights(client, files.rights, options.rollsBack === true);
+        await recordRights(client, files.rights, newer.length > 0);
         await refuseLeaks(client, true);
+        if (deployed && options.release && !isRecorded) {
+          const is_rollback = options.rollsBack === true;
+          const done = { migrations: [], rebuilt_api: false, is_promise: deployed.is_promise, is_rollback };
+          await recordDeployment(client, files, done, options.release);
+        }
       };
       await runTransaction(client, check, report);
     }
@@ -142,14 +145,23 @@ export async function deployDatabase(
 
 /** Finds the migrations that a database has not run, whether its API has to be rebuilt, and which indexes differ. */
 export async function findWork(client: Client, files: DatabaseFiles, options: DeploymentOptions) {
-  const pending = await findPendingMigrations(client, files.migrations, options);
+  const { pending, newer } = await compareMigrations(client, files.migrations);
   const deployed = await readDeployed(client);
+  const { release, acceptsUnknownRelease } = options;
+  const isRecorded =
+    deployed?.sha256 === files.sha256 &&
+    deployed.commit?.id === release?.commit?.id &&
+    deployed.doubt === (release?.doubt ?? null);
+  // A deployment can be repeated without the option that it needed, as Compose does when it starts.
+  const isRepeated = isRecorded && pending.length === 0;
+  const accepts = acceptsUnknownRelease || isRepeated;
+  refuseOlderRelease(deployed, newer, { ...options, acceptsUnknownRelease: accepts });
   const drift = await findDrift(client, deployed);
   const isDraftKept = options.promises === true && !deployed?.is_promise;
   const isOutdated =
     pending.length > 0 || drift.api !== "same" || deployed?.sha256 !== files.sha256 || isDraftKept;
   const indexes = deployed ? await listIndexChanges(client) : [];
-  return { pending, deployed, drift, isOutdated, indexes };
+  return { pending, newer, deployed, drift, isOutdated, isRecorded, indexes };
 }
 
 /**
@@ -160,10 +172,14 @@ export async function rebuildApi(
   client: Client,
   files: DatabaseFiles,
   options: DeploymentOptions,
+  { pending, newer }: Pick<Awaited<ReturnType<typeof findWork>>, "pending" | "newer"> = {
+    pending: [],
+    newer: [],
+  },
 ): Promise<ContractChange[]> {
   const installed = await installLeakCheck(client, files.leakCheck);
   await expectRights(client, files.rights);
-  const replaced = await replaceFunctions(client, files.functions);
+  const replaced = await replaceFunctions(client, files.functions, newer.length > 0);
   const checked = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
   await refuseLeaksInRows(client);
@@ -172,10 +188,14 @@ export async function rebuildApi(
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
-  await recordDeployment(client, files, options.promises === true);
-  if (options.promises === true) await recordPromise(client, served);
+  // A rollback that breaks promises replaces them: the next deployment of the same release need not be told again.
+  const is_promise = options.promises === true || changes.some(({ breaks }) => breaks !== undefined);
+  const migrations = pending.map(({ id }) => id);
+  const done = { migrations, rebuilt_api: true, is_promise, is_rollback: options.rollsBack === true };
+  await recordDeployment(client, files, done, options.release);
+  if (is_promise) await recordPromise(client, served);
   const rights = options.takesRights ? await readFacts(client) : files.rights;
-  await recordRights(client, rights, options.rollsBack === true);
+  await recordRights(client, rights, newer.length > 0);
   await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
   return changes;
 }

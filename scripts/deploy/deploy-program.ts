@@ -1,6 +1,7 @@
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
+import { connect } from "../../shared/connect.ts";
 import { describeError } from "../../shared/describe-error.ts";
 import { findDatabaseUrl, waitForDatabase } from "../../shared/find-database.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
@@ -15,20 +16,30 @@ import {
   deployDatabase,
   repositoryDirectory,
 } from "./deploy-database.ts";
+import { readHistory } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
+import {
+  describeDeployment,
+  describeDrift,
+  describeHistory,
+  describePlan,
+  hasWork,
+} from "./describe-deployment.ts";
 import { type Plan, planDeployment } from "./plan-deployment.ts";
+import { readRelease } from "./release.ts";
 import { type LoginRole, loginRoles } from "./role-passwords.ts";
 
 const passwordVariable = (role: LoginRole) => `${role.toUpperCase()}_PASSWORD`;
 
 interface Options {
   wait?: number;
+  status?: true;
   plan?: true;
   json?: true;
   promise?: true;
   planHash?: string;
   acceptDrift?: true;
+  acceptUnknownRelease?: true;
   rollBack?: true;
   directory: string;
 }
@@ -73,6 +84,7 @@ function readOptions(argv: string[]): Options {
       "how long to wait for a database that is down (default: not at all) and for another deployment (default: until it ends), such as 60s or 2m",
       readTime,
     )
+    .option("--status", "show the history of deployments, the newest first")
     .option("--plan", "show what a deployment would do; cannot change the database")
     .option("--plan-hash <hash>", "refuse unless this is still the plan")
     .option(
@@ -81,7 +93,11 @@ function readOptions(argv: string[]): Options {
     )
     .option(
       "--roll-back",
-      "deploy an older db, even if that breaks promises or lacks migrations, and list what clients lose",
+      "deploy an older release, even if that breaks promises, and list what clients lose; migrations stay",
+    )
+    .option(
+      "--accept-unknown-release",
+      "deploy files whose commit is not known for sure: uncommitted changes, a shallow clone, no Git",
     )
     .option("--accept-drift", "deploy even if the database was changed by hand, and list those changes")
     .option("--json", 'print JSON; if it fails, {"error": {"kind", "message"}}')
@@ -92,7 +108,8 @@ function readOptions(argv: string[]): Options {
     .addHelpText(
       "after",
       `
-The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then add --roll-back.
+The server must be PostgreSQL ${oldestVersion} or newer. Releases have an order: each must contain the commit
+that was deployed last, or is refused without --roll-back. The stack of npm start has no releases.
 
 Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
   DATABASE_URL *             the database's URL, not a connection pooler's; or PGHOST, PGPORT, PGUSER, PGDATABASE.
@@ -122,13 +139,25 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
     "PGPASSWORD",
     ...loginRoles.map(passwordVariable),
   ]);
-  const databaseUrl = findDatabaseUrl(variables, report);
+  let isStack = false;
+  const databaseUrl = findDatabaseUrl(variables, (line) => {
+    isStack = true;
+    report(line);
+  });
   await waitForDatabase(databaseUrl, wait ?? 0);
+  if (options.status) {
+    const client = await connect(databaseUrl, "db-deploy");
+    const history = await readHistory(client).finally(() => client.end());
+    return print(json ? JSON.stringify(history, null, 2) : describeHistory(history));
+  }
   const passwords = Object.fromEntries(loginRoles.map((role) => [role, variables[passwordVariable(role)]]));
   const roles = loginRoles.filter((role) => passwords[role] !== undefined);
+  const directory = path.resolve(options.directory);
   const common: DeploymentOptions = {
-    directory: path.resolve(options.directory),
+    directory,
     report,
+    release: isStack ? undefined : await readRelease(directory),
+    acceptsUnknownRelease: isStack || options.acceptUnknownRelease,
     promises: options.promise || readEnvironment(variables) === "production",
     rollsBack: options.rollBack,
     waitMilliseconds: wait,

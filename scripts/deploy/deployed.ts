@@ -1,7 +1,7 @@
 import type { Client } from "pg";
-import { hashSql } from "../sql/read-sql-file.ts";
 import { type CatalogRow, type Fingerprint, fingerprintCatalog, readCatalog } from "./catalog.ts";
 import type { DatabaseFiles } from "./read-files.ts";
+import type { Commit, Release } from "./release.ts";
 
 /** The record of the last deployment (deployment.api_schemas). */
 export interface Deployed {
@@ -11,6 +11,10 @@ export interface Deployed {
   fingerprint: Fingerprint;
   /** What migrations had created, if the fingerprint is known. */
   durable_objects: CatalogRow[] | null;
+  commit: Commit | null;
+  doubt: string | null;
+  /** The commit of the last deployment whose commit is known. */
+  last_commit: Commit | null;
 }
 
 /** Reads the last deployment, if there was one. */
@@ -18,7 +22,9 @@ export async function readDeployed(client: Client): Promise<Deployed | undefined
   const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
   if (tables[0].found === null) return undefined;
   const { rows } = await client.query<Deployed>(
-    "select id, sha256, is_promise, fingerprint, durable_objects from deployment.api_schemas order by id desc limit 1",
+    `select id, sha256, is_promise, fingerprint, durable_objects, commit, doubt,
+       (select commit from deployment.api_schemas where commit is not null order by id desc limit 1) as last_commit
+     from deployment.api_schemas order by id desc limit 1`,
   );
   return rows[0];
 }
@@ -71,14 +77,43 @@ export async function recordFingerprint(client: Client): Promise<void> {
   );
 }
 
+/** What a deployment did, as the history shows it. */
+export interface Done {
+  migrations: string[];
+  rebuilt_api: boolean;
+  is_promise: boolean;
+  is_rollback: boolean;
+}
+
 /** Records a deployment, in its transaction. */
 export async function recordDeployment(
   client: Client,
-  { sha256, leakCheck }: DatabaseFiles,
-  isPromise: boolean,
+  { sha256, leakCheckSha256 }: DatabaseFiles,
+  { migrations, rebuilt_api, is_promise, is_rollback }: Done,
+  { commit, doubt }: Release = {},
 ): Promise<void> {
   await client.query(
-    "insert into deployment.api_schemas (sha256, is_promise, leak_check_sha256) values ($1, $2, $3)",
-    [sha256, isPromise, hashSql(leakCheck)],
+    `insert into deployment.api_schemas
+       (sha256, leak_check_sha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [sha256, leakCheckSha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt],
   );
+}
+
+/** A row of the history. */
+export interface PastDeployment extends Done {
+  deployed_at: Date;
+  deployed_by: string;
+  commit: Commit | null;
+  doubt: string | null;
+}
+
+/** Reads the history of deployments, the newest first. */
+export async function readHistory(client: Client): Promise<PastDeployment[]> {
+  if ((await readDeployed(client)) === undefined) return [];
+  const { rows } = await client.query<PastDeployment>(
+    `select deployed_at, deployed_by, commit, doubt, migrations, rebuilt_api, is_promise, is_rollback
+     from deployment.api_schemas order by id desc`,
+  );
+  return rows;
 }

@@ -1,8 +1,9 @@
 import { describeChanges } from "./catalog.ts";
 import { type ContractChange, describeChange } from "./contract.ts";
 import type { Deployment } from "./deploy-database.ts";
-import { driftUnknown } from "./deployed.ts";
+import { driftUnknown, type PastDeployment } from "./deployed.ts";
 import type { Plan } from "./plan-deployment.ts";
+import { describeCommit } from "./release-order.ts";
 
 /** What a deployment did, for people. */
 export function describeDeployment(done: Deployment, passwords: string[]): string {
@@ -47,6 +48,23 @@ export function describePlan(plan: Plan, passwords: string[]): string {
   lines.push(...describeAwaited(plan.awaitedColumns), ...describePromises(promises));
   if (!hasWork(plan, passwords)) lines.push("Nothing to deploy.");
   return [...lines, `Plan ${hash}`].join("\n");
+}
+
+/** The history of deployments, for people. */
+export function describeHistory(history: PastDeployment[]): string {
+  if (history.length === 0) return "Nothing was deployed to this database yet.";
+  return history
+    .flatMap(({ deployed_at, deployed_by, commit, doubt, ...done }) => [
+      `${deployed_at.toISOString().slice(0, 16).replace("T", " ")} UTC, by ${deployed_by}: ${commit ? describeCommit(commit) : "unknown release"}`,
+      ...(doubt === null ? [] : [`  ${doubt}`]),
+      `  ${[
+        ...(done.is_rollback ? ["rolled back"] : []),
+        done.rebuilt_api ? "rebuilt the API" : "changed no API",
+        ...(done.is_promise ? ["promised to clients"] : []),
+        ...(done.migrations.length > 0 ? [`ran ${done.migrations.join(", ")}`] : []),
+      ].join(", ")}`,
+    ])
+    .join("\n");
 }
 
 /** What was changed by hand, with the statements that undo it. */

@@ -22,36 +22,30 @@ const startEmpty = [
 ];
 
 /** The migrations that this database has run, ordered by name. */
-export async function readAppliedMigrations(client: Client): Promise<Applied[]> {
+async function readAppliedMigrations(client: Client): Promise<Applied[]> {
   const { rows: tables } = await client.query("select to_regclass('deployment.migrations') as found");
   if (tables[0].found === null) return [];
   return (await client.query<Applied>("select name, sha256 from deployment.migrations order by name")).rows;
 }
 
 /**
- * The migrations that this database has not run, in order.
+ * Compares a database's migrations with those of a checkout, in order: which it has not run, and which it ran that are newer than
+ * all of the checkout's.
  *
- * @throws DeploymentRefused if a migration that it ran is missing or was edited, or if a pending one is dated before its last one
+ * @throws DeploymentRefused if an older one that it ran is missing, if one was edited, or if a pending one is dated before its last
  */
-export async function findPendingMigrations(
+export async function compareMigrations(
   client: Client,
   migrations: Migration[],
-  { rollsBack = false }: { rollsBack?: boolean | undefined } = {},
-): Promise<Migration[]> {
+): Promise<{ pending: Migration[]; newer: string[] }> {
   const applied = new Map((await readAppliedMigrations(client)).map(({ name, sha256 }) => [name, sha256]));
   const missing = [...applied.keys()].filter((name) => !migrations.some(({ id }) => id === name));
   const newest = migrations.at(-1)?.id ?? "";
-  const isAhead = missing.every((name) => name > newest);
-  const advice = isAhead
-    ? [
-        "This checkout is older than the database. Deploy the commit that has these migrations. Or, to roll back only the API",
-        "to this checkout, run npm run db:deploy -- --roll-back",
-      ]
-    : ["Deploy the commit that has these migrations, or start with an empty database:", ...startEmpty];
   refuseIfFound(
     "Nothing was changed. This database ran migrations that db/migrations does not have:",
-    isAhead && rollsBack ? [] : missing,
-    ...advice,
+    missing.every((name) => name > newest) ? [] : missing,
+    "Deploy the commit that has these migrations, or start with an empty database:",
+    ...startEmpty,
   );
   const namesOf = (some: Migration[]) => some.map(({ name }) => name);
   refuseIfFound(
@@ -68,7 +62,7 @@ export async function findPendingMigrations(
     namesOf(pending.filter(({ id }) => id < last)),
     "On a new database they would run before it, but on this database they would run after it. Give them a later date: rename them with git mv.",
   );
-  return pending;
+  return { pending, newer: missing };
 }
 
 /**

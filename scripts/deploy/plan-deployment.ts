@@ -8,7 +8,6 @@ import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import { readAppliedMigrations } from "./migrations.ts";
 import { refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 
@@ -93,7 +92,7 @@ async function tryDeployment(
   options: DeploymentOptions,
 ): Promise<void> {
   const { directory = repositoryDirectory } = options;
-  const { pending, deployed, drift, isOutdated, indexes } = await findWork(client, files, options);
+  const { pending, newer, deployed, drift, isOutdated, indexes } = await findWork(client, files, options);
   plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
   plan.uncertain = pending.flatMap(findUncertain);
   plan.apiSchemasChanged = isOutdated;
@@ -116,18 +115,16 @@ async function tryDeployment(
     await refuseSameServer(client, scratch);
     const { awaitedColumns } = await deployDatabase(scratchUrl, {}, { directory });
     const built = await readCatalog(scratch);
-    const isAhead = (await readAppliedMigrations(client)).some(
-      ({ name }) => !files.migrations.some(({ id }) => id === name),
-    );
+    const isAhead = newer.length > 0;
     if (plan.isDriftUnknown && pending.length === 0 && !isAhead)
       plan.drift = compareCatalogs(select(built, "durable"), durable);
     if (!isOutdated) return;
     const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
-    plan.changes = [
-      // What newer migrations made stays.
-      ...(isAhead ? [] : compareCatalogs(before, select(built, "durable"))),
-      ...compareCatalogs(select(current, "api"), select(built, "api")),
-    ];
+    const api = compareCatalogs(select(current, "api"), select(built, "api"));
+    plan.changes = isAhead
+      ? // What newer migrations made stays, and the views of dissemination have all columns of their tables.
+        api.filter(({ object }) => !object.startsWith("view dissemination."))
+      : [...compareCatalogs(before, select(built, "durable")), ...api];
     const added = plan.changes.flatMap(({ lines }) => lines);
     plan.awaitedColumns = awaitedColumns.filter((name) => {
       const [table, column] = name.split(".");

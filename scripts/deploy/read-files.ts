@@ -38,6 +38,7 @@ export interface DatabaseFiles {
   dataSet: SqlFile[];
   /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
   leakCheck: string;
+  leakCheckSha256: string;
 }
 
 /** Reads a `db` directory. */
@@ -48,6 +49,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
+  const leakCheck = [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n");
   const rights = await readRights(directory);
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
@@ -64,7 +66,8 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
       { name: "db/contracts/rights.txt", sql: rights.join("\n") },
     ]),
     dataSet,
-    leakCheck: [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n"),
+    leakCheck,
+    leakCheckSha256: hashSql(leakCheck),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Client } from "pg";
 import { checkLeaks, checkLeaksInRows, LeaksFound } from "../sql/check-leaks.ts";
-import { hashSql } from "../sql/read-sql-file.ts";
 import { readDeployed } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import type { DatabaseFiles } from "./read-files.ts";
@@ -32,12 +31,13 @@ export async function keepNewestLeakCheck(
     report = () => {},
   }: { rollsBack?: boolean | undefined; report?: (line: string) => void },
 ): Promise<void> {
-  const { rows } = await client.query<{ installed: string | null; is_newer: boolean }>(installedLeakCheck, [
-    hashSql(files.leakCheck),
-  ]);
-  const { installed, is_newer = false } = rows[0] ?? {};
+  const { rows } = await client.query<{ installed: string | null; sha256: string; is_newer: boolean }>(
+    installedLeakCheck,
+    [files.leakCheckSha256],
+  );
+  const { installed, sha256 = "", is_newer = false } = rows[0] ?? {};
   if (!installed || !(rollsBack || is_newer)) return;
-  files.leakCheck = installed;
+  Object.assign(files, { leakCheck: installed, leakCheckSha256: sha256 });
   if (is_newer)
     report(
       "The leak check in this checkout (db/data_set/find_leaks.sql) is older than the one in the database, so the database keeps the newer one.",
@@ -53,6 +53,7 @@ select (
     select string_agg(pg_get_functiondef(oid), E';\n' order by oid) from pg_catalog.pg_proc
     where pronamespace = to_regnamespace('publication') and proname ~ '^find_'
   ) as installed,
+  (select leak_check_sha256 from deployment.api_schemas order by id desc limit 1) as sha256,
   exists (
     select from checks join checks as later on later.id > checks.id and later.is_promise
     where checks.sha256 = $1

@@ -8,6 +8,8 @@ import { functionSchemas, nameFunction } from "./read-files.ts";
 export interface Replaced {
   others: string[];
   triggers: Set<string>;
+  /** Whether functions stay that something durable depends on: newer migrations made it, and stay as well. */
+  keepsUsed?: boolean;
 }
 
 const hasTrigger = ({ sql }: SqlFile) => /^create or replace trigger/m.test(sql);
@@ -18,22 +20,25 @@ const hasTrigger = ({ sql }: SqlFile) => /^create or replace trigger/m.test(sql)
  *
  * @throws SqlFileError; DeploymentRefused
  */
-export async function replaceFunctions(client: Client, files: SqlFile[]): Promise<Replaced> {
+export async function replaceFunctions(
+  client: Client,
+  files: SqlFile[],
+  keepsUsed = false,
+): Promise<Replaced> {
   const free = files.filter((file) => !hasTrigger(file));
   const [before, after] = await createFunctions(client, free);
-  await revokeRights(client, after.rows);
-  // Now that all exist, PostgreSQL checks the bodies of those that call one another.
-  await runSqlFiles(client, free);
   const rows = new Set(before.rows.map(({ row }) => row));
   const triggerFunctions = files.filter(hasTrigger).map(nameFunction);
   const others = after.rows.filter(
     ({ row, name, is_function }) => is_function && rows.has(row) && !triggerFunctions.includes(name),
   );
-  refuseOtherNames(
-    free,
-    after.rows.filter((row) => !others.includes(row)),
-  );
-  return { others: others.map((one) => one.drop), triggers: rows };
+  const created = after.rows.filter((row) => !others.includes(row));
+  // Other functions may stay, with their rights.
+  await revokeRights(client, created);
+  // Now that all exist, PostgreSQL checks the bodies of those that call one another.
+  await runSqlFiles(client, free);
+  refuseOtherNames(free, created);
+  return { others: others.map((one) => one.drop), triggers: rows, keepsUsed };
 }
 
 /**
@@ -44,20 +49,36 @@ export async function replaceFunctions(client: Client, files: SqlFile[]): Promis
 export async function completeFunctions(
   client: Client,
   files: SqlFile[],
-  { others, triggers }: Replaced,
+  { others, triggers, keepsUsed }: Replaced,
 ): Promise<void> {
   const locking = files.filter(hasTrigger);
   await createInOrder(client, locking);
   const { rows } = await readState(client);
   refuseOtherNames(locking, rows);
   for (const one of rows) if (!one.is_function && triggers.has(one.row)) await client.query(one.drop);
-  if (others.length > 0) await drop(client, `drop function ${others.join(", ")}`);
+  const used = keepsUsed
+    ? (await client.query<{ name: string }>(usedFunctions, [others])).rows.map(({ name }) => name)
+    : [];
+  const unused = others.filter((name) => !used.includes(name));
+  if (unused.length > 0) await drop(client, `drop function ${unused.join(", ")}`);
   const names = locking.map(nameFunction);
   await revokeRights(
     client,
     rows.filter(({ name }) => names.includes(name)),
   );
 }
+
+// Those of these functions that anything but these functions depends on, and those that they call.
+const usedFunctions = `
+with recursive used as (
+  select refobjid as oid from pg_catalog.pg_depend
+  where refclassid = 'pg_proc'::regclass and refobjid = any ($1::text[]::regprocedure[])
+    and not (classid = 'pg_proc'::regclass and objid = any ($1::text[]::regprocedure[]))
+  union
+  select refobjid from used join pg_catalog.pg_depend
+    on classid = 'pg_proc'::regclass and objid = used.oid and refclassid = 'pg_proc'::regclass
+)
+select oid::regprocedure::text as name from used`;
 
 /** Hashes the functions that the report service calls, and others of its schema. */
 export async function hashPublicationFunctions(client: Client): Promise<string> {

@@ -4,19 +4,25 @@ import path from "node:path";
 import type { Client } from "pg";
 import { hashSql } from "../sql/read-sql-file.ts";
 
-/** The key of each table that a schema serves, by table. */
-export interface ServedKeys {
+/** The key and the columns of each table that a schema serves, by table. */
+export interface ServedTables {
   schema: string;
   keys: Record<string, string[]>;
+  columns: Record<string, string[]>;
 }
 
-/** Reads the keys of the served tables, in the order in which the schemas are served. */
-export async function readServedKeys(client: Client): Promise<ServedKeys[]> {
-  const { rows } = await client.query<ServedKeys>(
-    `select served_schemas.name as schema, json_object_agg(view.relname, keys.columns order by view.relname) as keys
+/** Reads the served tables, in the order in which the schemas are served. */
+export async function readServedTables(client: Client): Promise<ServedTables[]> {
+  const { rows } = await client.query<ServedTables>(
+    `select served_schemas.name as schema,
+       coalesce(json_object_agg(view.relname, keys.columns order by view.relname)
+         filter (where keys.columns is not null), '{}') as keys,
+       json_object_agg(view.relname, array(
+         select attname from pg_catalog.pg_attribute where attrelid = view.oid and attnum > 0 order by attnum
+       ) order by view.relname) as columns
      from publication.served_schemas
-     join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid
-     join (
+     join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
+     left join (
        select view_id, min(columns) as columns from publication.view_keys group by view_id
      ) as keys on keys.view_id = view.oid
      group by served_schemas.name, served_schemas.place
@@ -30,7 +36,8 @@ const settings = "scripts/stack/postgrest.env";
 
 /**
  * Compares what files outside `db` repeat of the served schemas: their names, which PostgREST uses if it cannot read
- * request.pre_config(), and their tables' keys, by which the gateway completes orders.
+ * request.pre_config(), and their tables' keys and columns,
+ * by which the gateway completes orders and explains errors.
  *
  * @param directory a `db` directory; files that are not beside it are not compared
  * @param write whether to correct the files
@@ -39,7 +46,7 @@ const settings = "scripts/stack/postgrest.env";
 export async function checkServedFiles(
   directory: string,
   schemas: string[],
-  keys: ServedKeys[],
+  tables: ServedTables[],
   write: boolean,
 ): Promise<string[]> {
   const find = (name: string) => path.resolve(directory, "..", name);
@@ -48,7 +55,7 @@ export async function checkServedFiles(
   const names = `PGRST_DB_SCHEMAS=${schemas.join()}`;
   const wanted = {
     [settings]: (await readFile(find(settings), "utf8")).replace(/^PGRST_DB_SCHEMAS=.*$/m, names),
-    [`${plugin}/table_keys.lua`]: writeTableKeys(keys, rules),
+    [`${plugin}/served_tables.lua`]: writeTables(tables, rules),
   };
   const faults: string[] = [];
   for (const [name, text] of Object.entries(wanted)) {
@@ -59,21 +66,29 @@ export async function checkServedFiles(
   return faults;
 }
 
-function writeTableKeys(served: ServedKeys[], rules: string): string {
-  const schemas = served.map(({ schema, keys }) => {
-    const lines = Object.entries(keys).map(
-      ([table, columns]) => `    ${table} = { ${columns.map((column) => `"${column}"`).join(", ")} },`,
-    );
-    return `  ${schema} = {\n${lines.join("\n")}\n  },`;
-  });
-  return `-- Written by \`npm run db:check -- --write\`: the columns of each table that are unique together, by API version.
+function writeTables(served: ServedTables[], rules: string): string {
+  return `-- Written by \`npm run db:check -- --write\`: the tables of each API version.
 
 return {
   -- The version that a client gets if it names none.
   default = "${served[0]?.schema}",
   -- The hash of complete_order.lua.
   rules = "${rules}",
-${schemas.join("\n")}
+  -- The columns that are unique together.
+  keys = {
+${served.map(({ schema, keys }) => writeLists(schema, keys)).join("\n")}
+  },
+  -- The columns that clients can name.
+  columns = {
+${served.map(({ schema, columns }) => writeLists(schema, columns)).join("\n")}
+  },
 }
 `;
+}
+
+function writeLists(schema: string, lists: Record<string, string[]>): string {
+  const lines = Object.entries(lists).map(
+    ([table, names]) => `      ${table} = { ${names.map((name) => `"${name}"`).join(", ")} },`,
+  );
+  return `    ${schema} = {\n${lines.join("\n")}\n    },`;
 }

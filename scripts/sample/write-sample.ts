@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises"
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Client } from "pg";
-import { to as copyTo } from "pg-copy-streams";
+import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { connect } from "../../shared/connect.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { runDefinition } from "../refresh/read-definition.ts";
@@ -70,14 +70,17 @@ export async function generateSample(
   await client.query("begin");
   try {
     await client.query(
-      `select set_config('sample.vocabulary', $1, true), set_config('sample.submissions', $2, true),
-         set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
-      [await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8"), submissions, seed],
+      `select set_config('sample.submissions', $1, true), set_config('sample.seed', $2, true),
+         set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
+      [submissions, seed],
     );
     await runDefinition(client, "staging.sql");
+    await client.query(await readSampleFile("tables.sql"));
+    for (const name of await readdir(sampleDirectory))
+      if (name.endsWith(".csv")) await loadTable(client, name);
     for (const name of files) {
       report(`Generating ${name} ...`);
-      await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
+      await client.query(await readSampleFile(`${name}.sql`));
     }
     const listFiles =
       "select name, sample.describe_file(name) as query from data_set.tables where is_source order by place";
@@ -93,4 +96,13 @@ export async function generateSample(
     await rm(parts, { recursive: true });
     await client.query("rollback").catch(() => {});
   }
+}
+
+const readSampleFile = (name: string) => readFile(path.join(sampleDirectory, name), "utf8");
+
+async function loadTable(client: Client, file: string): Promise<void> {
+  const csv = await readSampleFile(file);
+  const columns = csv.slice(0, csv.indexOf("\n"));
+  const copy = copyFrom(`copy sample.${path.parse(file).name} (${columns}) from stdin (format csv, header)`);
+  await pipeline([csv], client.query(copy));
 }

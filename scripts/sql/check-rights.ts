@@ -65,7 +65,7 @@ export async function expectRights(client: Client, listed: string[]): Promise<vo
  * Records the list at the end of a deployment, in its transaction. Bodies of functions that run with their caller's rights are
  * recorded as the deployment has just made them.
  *
- * @param keeps whether facts of the deployment before that are still true stay in the list: a rollback leaves migrations
+ * @param keeps whether facts of the deployment before that are still true stay in the list: the database has newer migrations
  */
 export async function recordRights(client: Client, listed: string[], keeps: boolean): Promise<void> {
   const kept = keeps ? await readFacts(client) : [];

@@ -120,9 +120,11 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       await writeReportPdfs(source, reports);
       return source;
     };
+    const isOwn = config.DATABASE_URL === undefined;
     await deployDatabase(databaseUrl, secrets.rolePasswords, {
+      acceptsUnknownRelease: isOwn,
       // The stack's own PostgreSQL stops if the start fails, so nobody could undo changes made by hand.
-      acceptsDrift: () => config.DATABASE_URL === undefined,
+      acceptsDrift: () => isOwn,
     });
     const source = await prepareSource();
     const publishAndServe = async () => {

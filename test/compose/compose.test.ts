@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { readRelease } from "../../scripts/deploy/release.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 import { readBlocks, readRows } from "../support/read-blocks.ts";
 import { programImage, project, readCompose, readProjectFile, readSmallCompose } from "./read-compose.ts";
@@ -23,10 +24,10 @@ describe.each(entries)("the service %s", (name, service) => {
 
   test("has a pinned image, and no two services build the same image", () => {
     const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.]+)*$/;
-    const built = typeof service.build === "object" ? service.build.dockerfile_inline : dockerfile;
-    for (const [, from = ""] of built.matchAll(/(?:^FROM |--from=)(\S+[.:]\S+)/gm))
+    const inline = service.build?.dockerfile_inline;
+    for (const [, from = ""] of (inline ?? dockerfile).matchAll(/(?:^FROM |--from=)(\S+[.:]\S+)/gm))
       expect(from.replace(/\$\{\w+:-([^}]+)\}/, "$1")).toMatch(pinned);
-    if (typeof service.build === "object") expect(service.image).toBe(`${programImage}-${name}`);
+    if (inline) expect(service.image).toBe(`${programImage}-${name}`);
     else if (!service.image.startsWith(programImage)) expect(service.image).toMatch(pinned);
   });
 
@@ -41,8 +42,7 @@ describe.each(entries)("the service %s", (name, service) => {
   });
 
   test("copies existing files into its image, readable by any user", () => {
-    if (typeof service.build !== "object") return;
-    const { context = ".", dockerfile_inline } = service.build;
+    const { context = ".", dockerfile_inline = "" } = service.build ?? {};
     for (const [line, files = ""] of dockerfile_inline.matchAll(/^COPY (?!--from)(.*) \S+$/gm)) {
       expect(line).toMatch(/^COPY --chmod=0755 /);
       for (const file of files.replace("--chmod=0755 ", "").split(" "))
@@ -113,22 +113,29 @@ describe("npm run compose:upgrade", () => {
   async function upgrade(args: string[], failing = "^$") {
     const directory = await makeDirectory();
     const log = path.join(directory, "log");
-    const script = `#!/bin/sh\necho "$*" >> ${log}\n! echo "$*" | grep -qE '${failing}'\n`;
+    const release = path.join(directory, "release");
+    const script = `#!/bin/sh\necho "$*" >> ${log}\nprintenv RELEASE > ${release}\n! echo "$*" | grep -qE '${failing}'\n`;
     await writeFile(path.join(directory, "docker"), script, { mode: 0o755 });
     const env = { PATH: `${directory}:${process.env.PATH}` };
     const file = path.join(project, "scripts/compose-upgrade.sh");
     const { status, stdout, stderr } = spawnSync("sh", [file, ...args], { env, encoding: "utf8" });
     const ran = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
-    return { status, output: stdout + stderr, ran };
+    const stamp = existsSync(release) ? readFileSync(release, "utf8") : "";
+    return { status, output: stdout + stderr, ran, stamp };
   }
 
   test("builds, migrates, and only then replaces services", async () => {
-    const { status, ran } = await upgrade([]);
+    const { status, ran, stamp } = await upgrade([]);
     const steps = ran.map((line) => /^compose (\w+)(?:.* ([a-z-]+))?$/.exec(line)?.slice(1).join(" "));
     expect([status, steps]).toEqual([
       0,
       ["build ", "run migrate", "up report-service", "up gateway", "up --wait"],
     ]);
+    // The image records the release.
+    const read = await readRelease(path.join(project, "db"));
+    expect(JSON.parse(stamp)).toEqual(JSON.parse(JSON.stringify(read)));
+    expect(readCompose().services.migrate?.build?.args).toEqual(["RELEASE"]);
+    expect(dockerfile).toMatch(/^ARG RELEASE\nRUN printf %s "\$RELEASE" > release\.json\b/m);
   });
 
   test("replaces nothing if a migration fails", async () => {

@@ -50,9 +50,11 @@ cd "$copy"
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+# commit MESSAGE: only what is committed can be deployed.
+commit() { git add --all db && git -c user.name=test -c user.email=test@example.gov commit --quiet --message="$1"; }
 git init --quiet
 git add --all
-git -c user.name=test -c user.email=test@example.gov commit --quiet --message=deployed
+commit deployed
 git tag deployed
 
 # Docker's port proxy hides client addresses from Kong, so the tests send X-Forwarded-For, and Kong trusts Docker.
@@ -106,7 +108,7 @@ shows_limit() { curl -fsS "$APP_URL/" | grep "$1 requests an hour" > /dev/null; 
 # The secrets and files must be readable in containers, whatever the umask is.
 (umask 077 && run README.md "Run it in containers")
 before=$(containers)
-docker compose up --build --detach --wait
+RELEASE=$(npm run -s release:stamp) docker compose up --build --detach --wait
 [ "$before" = "$(containers)" ]
 
 # On Compose, the commands of keys.md begin with `docker compose run --rm`.
@@ -191,9 +193,11 @@ smoke
 echo "An upgrade with a failing migration replaces no container; an upgrade to a new image does."
 before=$(containers)
 printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
+commit failing
 if npm run -s compose:upgrade; then exit 1; fi
 [ "$before" = "$(containers)" ]
 rm "$migration"
+commit repaired
 echo "A new image." > scripts/changed-by-test-compose
 while_asking "right unconnected" run docs/operations.md "Replace or upgrade a part"
 [ "$before" != "$(containers)" ]
@@ -212,9 +216,10 @@ column() { curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/additional_eins?se
 view=db/api/api_v1_1_0/additional_eins.sql
 sed -i 's/^from dissemination/, additional_eins.report_id as other_id\n&/' "$view"
 echo "comment on column api_v1_1_0.additional_eins.other_id is E'Other ID\\nA column.';" >> "$view"
+commit column
 while_asking "right unconnected" npm run -s compose:upgrade
 [ "$(column)" = 200 ]
-while_asking right run docs/operations.md "Roll back a deployment" compose
+while_asking "right unconnected" run docs/operations.md "Roll back a deployment" compose
 [ "$(column)" = 400 ]
 docker compose up --detach --wait
 

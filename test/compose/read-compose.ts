@@ -8,7 +8,7 @@ export const readProjectFile = (name: string) => readFileSync(path.join(project,
 /** The keys of a service in docker-compose.yml that the tests read. */
 interface Service {
   image: string;
-  build?: string | { context?: string; dockerfile_inline: string };
+  build?: { context?: string; args?: string[]; dockerfile_inline?: string };
   user?: string;
   init?: boolean;
   entrypoint?: string[];

@@ -180,10 +180,12 @@ describe("an upstream", () => {
   });
 });
 
-test("a malformed request gets 400, and its connection is closed", async () => {
+test("a malformed request gets 400 with a body like every error, and its connection is closed", async () => {
   const { url } = await startEmbedded(await readKongYml(), nowhere);
   for (const start of ["GET /a b HTTP/1.1\r\nHost: a", "GET /\x7f HTTP/1.1\r\nHost: a", "GET / HTTP/1.1"])
-    expect(await sendBytes(url, `${start}\r\n\r\n`), start).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s);
+    expect(await sendBytes(url, `${start}\r\n\r\n`), start).toMatch(
+      /^HTTP\/1\.1 400 .*proxy-status: Gateway; error=bad_request\r.*"code":"bad_request"/s,
+    );
 });
 
 test("a 304 with a Content-Length reaches the client, and later requests get their own responses", async () => {

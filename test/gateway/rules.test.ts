@@ -2,7 +2,16 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeAll, expect, it, test } from "vitest";
-import { issueKey, readKongYml, send, startGateway, startUpstream, useGateways } from "./gateways.ts";
+import {
+  issueKey,
+  keys,
+  readKongYml,
+  send,
+  sendBytes,
+  startGateway,
+  startUpstream,
+  useGateways,
+} from "./gateways.ts";
 
 // Rules of the plugin that few clients notice. Each response of the upstream is one that PostgREST or PostgreSQL can give.
 
@@ -138,3 +147,38 @@ it.each<[what: string, id: string, isKept: boolean]>([
   if (isKept) expect(headers["x-request-id"]).toBe(id);
   else expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
 });
+
+test.each([["GET /a b HTTP/1.1\r\nHost: a"], ["GET / HTTP/1.1"]])("%j gets 400 as JSON", async (start) => {
+  expect(await sendBytes(url, `${start}\r\n\r\n`)).toMatch(
+    /^HTTP\/1\.1 400 .*proxy-status: gateway; error=bad_request\r.*"code":"bad_request"/is,
+  );
+});
+
+test("a call whose body comes too slowly gets 408, which does not count", async () => {
+  const head = [
+    "Host: a",
+    `X-Api-Key: ${keys.standard}`,
+    "Content-Type: application/json",
+    "Content-Length: 9",
+  ];
+  const answer = await sendBytes(
+    url,
+    `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n{`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+  expect(answer).not.toMatch(/^(x-)?ratelimit/im);
+});
+
+test.each(["Content-Length: 20000", "Transfer-Encoding: chunked"])(
+  "a body that is too long gets 413, which does not count: %s",
+  async (framing) => {
+    const head = ["Host: a", `X-Api-Key: ${keys.standard}`, "Content-Type: application/json", framing];
+    const body = framing.startsWith("T") ? `4e20\r\n${"a".repeat(20_000)}\r\n0\r\n\r\n` : "a".repeat(20_000);
+    const answer = await sendBytes(
+      url,
+      `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*"code":"payload_too_large"/s);
+    expect(answer).not.toMatch(/^(x-)?ratelimit/im);
+  },
+);

@@ -29,7 +29,7 @@ it.each<Refusal>([
   ["/general?fac_accepted_date=eq.yesterdayish", {}, 400, "22007"],
   ["/federal_awards?select=audit_year,amount_expended.sum()", {}, 400, "PGRST123"],
   ["/general", { headers: { accept: "application/geo+json" } }, 406, "PGRST107"],
-  ["/rpc/general", { method: "POST", body: "{}" }, 405],
+  ["/rpc/general", { method: "POST", body: "{}" }, 404, "no_such_function"],
   ["/", profile("admin_api_v1_1_0", "demo"), 401, "tribal_key_required"],
   ["/", profile("admin_api_v1_1_0", "individual"), 401, "tribal_key_required"],
   ...behindTheApi.map((name): Refusal => ["/general", profile(name), 406]),

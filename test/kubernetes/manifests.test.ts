@@ -99,9 +99,7 @@ test("the pods' images are those of docker-compose.yml; CloudNativePG runs its o
   const { services } = readCompose();
   const inCompose = Object.values(services).flatMap(({ image, build }) => [
     image,
-    ...(typeof build === "object"
-      ? [...build.dockerfile_inline.matchAll(/(?:^FROM )(\S+)/gm)].map(([, from]) => from)
-      : []),
+    ...((build?.dockerfile_inline ?? "").match(/(?<=^FROM )\S+/gm) ?? []),
   ]);
   const known = inCompose.map((image = "") => image.replace(/\$\{\w+:-([^}]+)\}/, "$1"));
   for (const file of files) {

@@ -7,8 +7,6 @@ cd "$(dirname "$0")/../.."
 counts=$(mktemp -d)
 
 document=docs/scaling.md
-# What the text asks readers to set.
-export PREVIOUS=HEAD
 # section HEADING [PART]: the commands of the document under a heading, or those that contain PART
 section() { node --import tsx test/support/print-blocks.ts "$document" "$1" sh "${2-}"; }
 run() {
@@ -60,7 +58,9 @@ check_app
 asked 200 Upgrade
 
 document=docs/operations.md
+export PREVIOUS=$(git rev-parse HEAD)
 echo "comment on view api_v1_1_0.general is 'Submissions';" >> db/api/api_v1_1_0/general.sql
+git -c user.name=test -c user.email=test@example.gov commit --quiet --all --message=changed
 database npm run db:deploy
 database asked 200 "Roll back a deployment" db:deploy
 document=docs/scaling.md

@@ -50,7 +50,8 @@ ngx = {
   -- The host resumes the phase.
   on_abort = function() end,
   sleep = function(seconds) coroutine.yield(seconds) end,
-  req = { read_body = function() coroutine.yield() end },
+  -- The host refuses clients that stop sending.
+  req = { socket = function() end, read_body = function() coroutine.yield() end },
   timer = { at = function(_, callback, ...)
     callback(false, ...)
     return true

@@ -1,7 +1,7 @@
 -- Completes the orders of a query, so that pages neither overlap nor skip rows: PostgreSQL returns rows that an order does not
 -- tell apart in any order, and in another for each page.
 --
--- * Each `order` ends with its table's key (table_keys.lua), in the direction of its last column, so that an index can be read
+-- * Each `order` ends with its table's key (served_tables.lua), in the direction of its last column, so that an index can be read
 --   backward. The numbers of rows always ascend, because they hold the order of the file.
 -- * In `general`, nulls come last in descending order: the rows of suppressed submissions, which have no values.
 -- * An embedded list of which a request reads a part is ordered by its key.
@@ -9,7 +9,7 @@
 -- An order that cannot be read stays as it is, and PostgREST refuses it.
 
 local parse_select = require "kong.plugins.single-audit.parse_select"
-local table_keys = require "kong.plugins.single-audit.table_keys"
+local served_tables = require "kong.plugins.single-audit.served_tables"
 
 -- Columns that each row of `general` has.
 local NEVER_NULL = { report_id = true, is_public = true }
@@ -174,7 +174,7 @@ end
 --- @param most_items  as for parse_select
 --- @return the completed query string, and the order of the rows (find_row_order)
 return function(request, profile, most_items)
-  local keys = table_keys[profile ~= "" and profile or table_keys.default] or {}
+  local keys = served_tables.keys[profile ~= "" and profile or served_tables.default] or {}
   local name = request.path:match("^/([%w_]+)$")
   if not keys[name] then
     return request.query

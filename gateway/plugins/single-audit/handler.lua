@@ -18,7 +18,7 @@ local refuse_select = require "kong.plugins.single-audit.refuse_select"
 local refuse_size = require "kong.plugins.single-audit.refuse_size"
 local report_filter = require "kong.plugins.single-audit.report_filter"
 local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
-local table_keys = require "kong.plugins.single-audit.table_keys"
+local served_tables = require "kong.plugins.single-audit.served_tables"
 local take_parameter = require "kong.plugins.single-audit.take_parameter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
@@ -26,6 +26,9 @@ local sha256_hex = require("kong.tools.sha256").sha256_hex
 local CALL_MILLISECONDS = 4000
 local CONNECT_MILLISECONDS = 300
 
+-- How long a client may pause while it sends a body, like nginx's client_body_timeout (kong.env).
+local BODY_MILLISECONDS = 5000
+local REQUEST_TIMEOUT = 408
 -- nginx's status for the log.
 local CLIENT_HAS_LEFT = 499
 
@@ -166,6 +169,30 @@ local function wait_for_place(request, config, counts)
   return answer
 end
 
+-- Reads the body, so that a client that sends slowly takes no place. nginx itself would close the connection of a client that
+-- stops sending, without a response.
+local function read_body(request)
+  local length = tonumber(request.headers["content-length"])
+  local socket = length and length > 0 and ngx.req.socket()
+  if not socket then
+    ngx.req.read_body()
+    return nil
+  end
+  socket:settimeout(BODY_MILLISECONDS)
+  local body, problem = socket:receive(length)
+  if problem == "timeout" then
+    -- With any other exit status, nginx would close the connection. header_filter and body_filter write the response.
+    ngx.status = REQUEST_TIMEOUT
+    ngx.print()
+    return ngx.exit(ngx.HTTP_OK)
+  elseif not body then
+    return { status = CLIENT_HAS_LEFT }
+  end
+  ngx.req.init_body(length)
+  ngx.req.append_body(body)
+  ngx.req.finish_body()
+end
+
 -- nginx tells a function that the client has left while this plugin waits. Without one, nginx would end the coroutine in which
 -- Kong runs the plugin, which breaks the worker's next request.
 local function notice_leaving(request)
@@ -189,11 +216,7 @@ local function refuse_or_count(request, config)
     return refused
   end
   notice_leaving(request)
-  if request.method == "POST" then
-    -- A client that sends slowly takes no place.
-    ngx.req.read_body()
-  end
-  refused = wait_for_place(request, config, counts)
+  refused = request.method == "POST" and read_body(request) or wait_for_place(request, config, counts)
   if refused then
     return refused
   end
@@ -217,7 +240,7 @@ local function set_upstream(request, config)
   set_or_clear(request, "accept", request.accept)
   set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
   set_or_clear(request, "x-row-order", request.row_order)
-  set_or_clear(request, "x-order-rules", table_keys.rules)
+  set_or_clear(request, "x-order-rules", served_tables.rules)
   -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(request, "referer", nil)
 end
@@ -257,10 +280,10 @@ local function set_retry_after()
   end
 end
 
-local function rewrite_error_head(source, status, path)
+local function rewrite_error_head(source, status, request)
   local response = kong.response
   local sent = response.get_header("Proxy-Status")
-  local new_status, proxy_status = rewrite_error.rewrite_head(source, status, sent, path, ngx.var.upstream_connect_time)
+  local new_status, proxy_status = rewrite_error.rewrite_head(source, status, sent, request.path, ngx.var.upstream_connect_time)
   if new_status ~= status then
     response.set_status(new_status)
   end
@@ -271,7 +294,7 @@ local function rewrite_error_head(source, status, path)
   if source ~= "service" then
     response.set_header("Content-Type", refusal.content_type)
   end
-  kong.ctx.plugin.error = { source = source, status = new_status, path = path }
+  kong.ctx.plugin.error = { source = source, status = new_status, request = request }
   return new_status
 end
 
@@ -303,7 +326,8 @@ function handler:header_filter(config)
   local plugin, response = kong.ctx.plugin, kong.response
   local source, status = response.get_source(), response.get_status()
   -- nginx may refuse a request before the rewrite phase.
-  local request = plugin.request or {}
+  local request = plugin.request or { headers = {} }
+  request.path = request.path or "/"
   if plugin.visit then
     places.answer(plugin.visit, ngx.shared.single_audit_counts)
   end
@@ -314,7 +338,7 @@ function handler:header_filter(config)
     end
   end
   if status >= 400 and not plugin.is_refused then
-    status = rewrite_error_head(source, status, request.path or "/")
+    status = rewrite_error_head(source, status, request)
   end
   if status == 503 then
     set_retry_after()
@@ -331,7 +355,7 @@ end
 local function filter_error_body(rewritten)
   local body = kong.response.get_raw_body()
   if body then
-    kong.response.set_raw_body(rewrite_error.rewrite_body(rewritten.source, rewritten.status, body, rewritten.path))
+    kong.response.set_raw_body(rewrite_error.rewrite_body(rewritten.source, rewritten.status, body, rewritten.request))
   end
 end
 

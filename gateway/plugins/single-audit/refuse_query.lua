@@ -3,6 +3,7 @@
 
 local is_utf8 = require "kong.plugins.single-audit.is_utf8"
 local refusal = require "kong.plugins.single-audit.refusal"
+local show = require("kong.plugins.single-audit.correct_parameter").show
 
 local refuse = refusal.bad_request
 local LISTS = { select = true, order = true, columns = true, on_conflict = true }
@@ -62,6 +63,16 @@ local function refuse_nesting(parameter, config)
   end
 end
 
+local SIGNS = { [">"] = "gt", ["<"] = "lt", ["<>"] = "neq" }
+
+-- PostgREST ignores a parameter without "=", and returns other rows than the client wants.
+local function refuse_sign(parameter)
+  local column, sign, value = parameter.name:match("^([%w_]+)([<>]+)([^<>].*)$")
+  if SIGNS[sign] and parameter.value == "" then
+    return refuse("A filter has no operator.", ("Write `%s=%s.%s`."):format(show(column), SIGNS[sign], show(value)))
+  end
+end
+
 local function refuse_items(parameters, config)
   local total, is_list_too_long = 0, false
   for _, parameter in ipairs(parameters) do
@@ -84,7 +95,7 @@ end
 return function(query, parameters, has_more, config)
   local refused = refuse_bytes(query) or refuse_parameters(parameters, has_more, config) or refuse_items(parameters, config)
   for _, parameter in ipairs(refused and {} or parameters) do
-    refused = refused or refuse_number(parameter) or refuse_nesting(parameter, config)
+    refused = refused or refuse_sign(parameter) or refuse_number(parameter) or refuse_nesting(parameter, config)
   end
   return refused
 end

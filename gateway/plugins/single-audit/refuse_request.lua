@@ -7,6 +7,7 @@ local refusal = require "kong.plugins.single-audit.refusal"
 
 local refuse = refusal.bad_request
 local READS = { GET = true, HEAD = true, OPTIONS = true }
+local CALL_TYPES = { ["application/json"] = true, ["application/x-www-form-urlencoded"] = true }
 local CONNECTION_OPTIONS = { close = true, ["keep-alive"] = true, te = true, upgrade = true, ["http2-settings"] = true }
 -- Keys have at least 40 characters, so a path of at most this length cannot contain one, and logs may show it.
 local LONGEST_TABLE_PATH = 39
@@ -30,6 +31,8 @@ local function refuse_method(request)
   local method, path = request.method, request.path
   if path == file_access.path and method ~= "POST" then
     return refusal.new(405, "method_not_allowed", "This function must be called with POST.", file_access.hint, { Allow = "POST" })
+  elseif method == "POST" and path:find("^/rpc/") and not file_access.matches(path) then
+    return refusal.new(404, "no_such_function", "There is no such function.", "The only function is /rpc/request_file_access.")
   elseif path ~= file_access.path and not READS[method] then
     local hint = file_access.matches(path) and file_access.hint or "Use GET or HEAD."
     return refusal.new(405, "method_not_allowed", "This API is read-only.", hint, { Allow = "GET, HEAD, OPTIONS" })
@@ -81,6 +84,14 @@ local function refuse_body(request)
   end
 end
 
+-- Given another type, PostgREST would look for a function that takes a text.
+local function refuse_content_type(request)
+  local content_type = join(request.headers["content-type"], ",")
+  if request.method == "POST" and content_type and not CALL_TYPES[content_type:lower():match("^%s*([^;%s]*)")] then
+    return refusal.new(415, file_access.incomplete.code, "The body of this call is not JSON.", file_access.hint)
+  end
+end
+
 local refuse_request = { is_table_path = is_table_path }
 
 --- @param request  { has_no_key, hash (of the key), method, path (normalized), headers (name to value or values) }
@@ -93,6 +104,7 @@ function refuse_request.check(request)
     or refuse_bytes(request)
     or refuse_connection(request)
     or refuse_body(request)
+    or refuse_content_type(request)
 end
 
 return refuse_request

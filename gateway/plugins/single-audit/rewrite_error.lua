@@ -1,12 +1,13 @@
 -- Rewrites the PostgREST errors that a client could not act on, and all errors from Kong and nginx, so that every error
 -- is JSON, regardless of the Accept header, and every code is in Proxy-Status as far as it is known before the body.
 
+local correct_parameter = require "kong.plugins.single-audit.correct_parameter"
+local explain_error = require "kong.plugins.single-audit.explain_error"
 local file_access = require "kong.plugins.single-audit.file_access"
 local formats = require "kong.plugins.single-audit.formats"
 local refusal = require "kong.plugins.single-audit.refusal"
 
 local TRY_AGAIN = "Send the request again in half a minute."
-local LISTED_TABLES = "Check the name: GET / lists the tables."
 
 local function define(code, message, hint)
   return { code = code, body = refusal.body(code, message, hint) }
@@ -28,19 +29,24 @@ local OTHER_ERROR = define("request_refused", "The gateway cannot serve this req
 -- Hints for PostgREST's and PostgreSQL's codes. The versions of PostgREST have different codes and hints for a table that
 -- does not exist.
 local HINTS = {
-  ["42P01"] = LISTED_TABLES,
-  ["42703"] = "Check the column's name: the page /reference of the API's website lists the columns.",
+  ["42703"] = "The page /reference of the API's website lists the columns.",
+  ["42704"] = "Leave the casts (::) out of `select`.",
+  ["42846"] = "Leave the casts (::) out of `select`.",
+  ["42883"] = "Write eq, gt, gte, lt, lte or in: the column's type does not have this operator.",
   ["53400"] = "Sorting or joining these rows takes more disk space than a request may use. Filter by report_id, audit_year, "
     .. "fac_accepted_date or another indexed column, sort by an indexed column, or download the bulk files.",
   ["57014"] = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
     .. "or another indexed column, ask for fewer rows, leave out the count, or download the bulk files. "
     .. "A search is fastest in auditee_name, federal_program_name, passthrough_name and planned_action, for rare words of at least four letters.",
   PGRST003 = TRY_AGAIN,
-  PGRST103 = "Ask for rows that exist: the number of rows is after the / in Content-Range.",
+  PGRST103 = "Ask for rows that exist, and in Range for a first row before the last: the number of rows is after the / in Content-Range.",
   PGRST107 = formats.hint,
-  PGRST123 = "The tables totals_by_state, totals_by_agency and totals_by_program have totals for each audit year. For other totals, download the bulk files.",
+  PGRST116 = "For a list, leave application/vnd.pgrst.object+json out of Accept. For a single row, filter by a key, such as report_id in `general`.",
+  PGRST118 = "A list can only be sorted by itself: write `findings.order=reference_number`, with the name of the embedded table.",
+  PGRST119 = "Leave the points before the table out of `select`: a row has several of its rows.",
+  PGRST122 = "Leave handling=strict out of the header Prefer, or the preferences that `details` names.",
+  PGRST123 = "To count rows, send the header Prefer: count=exact. The tables totals_by_state, totals_by_agency and totals_by_program have totals for each audit year. For other totals, download the bulk files.",
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
-  PGRST205 = LISTED_TABLES,
 }
 
 -- If the connection breaks while the database answers, the code is empty.
@@ -58,14 +64,24 @@ local function skip_string(body, at)
   return at and at + 1
 end
 
-local function replace_hint(body, hint)
-  local _, before = body:find('"hint":', 1, true)
+-- How much of a text an explanation reads.
+local LONGEST_READ = 500
+
+-- The start of a text in an error, as JSON writes it; nil for null.
+local function read_text(body, field)
+  local _, before = body:find('"' .. field .. '":"', 1, true)
+  local after = before and skip_string(body:sub(before, before + LONGEST_READ), 1)
+  return before and body:sub(before + 1, after and before + after - 3 or before + LONGEST_READ)
+end
+
+local function replace_text(body, field, text)
+  local _, before = body:find('"' .. field .. '":', 1, true)
   if not before then
     return body
   end
   local is_null = body:find("^null", before + 1) ~= nil
   local after = is_null and before + 5 or skip_string(body, before + 1)
-  return after and body:sub(1, before) .. '"' .. hint .. '"' .. body:sub(after) or body
+  return after and body:sub(1, before) .. '"' .. text .. '"' .. body:sub(after) or body
 end
 
 -- PostgREST 12 sends no code of its own. It refuses an unavailable format (PGRST107) with 415, and later versions with 406.
@@ -123,9 +139,10 @@ function rewrite_error.retry_after(proxy_status, sent)
   return (sent or "0") == "0" and "30" or sent
 end
 
---- @param body  the complete body
+--- @param body     the complete body
+--- @param request  { path, parameters (of the query), headers }
 --- @return the body that the client gets
-function rewrite_error.rewrite_body(source, status, body, path)
+function rewrite_error.rewrite_body(source, status, body, request)
   if source ~= "service" then
     return (KONG_ERRORS[status] or OTHER_ERROR).body
   end
@@ -134,12 +151,14 @@ function rewrite_error.rewrite_body(source, status, body, path)
     return DATABASE_UNAVAILABLE.body
   elseif status == 401 or status == 429 then
     return refusal.add_error(body)
-  elseif status < 500 and file_access.matches(path) and file_access.is_unclear(code or "") then
+  elseif status < 500 and file_access.matches(request.path) and file_access.is_unclear(code or "") then
     return file_access.incomplete.body
-  elseif HINTS[code] then
-    return replace_hint(body, HINTS[code])
   end
-  return body
+  local hint = explain_error(code, read_text(body, "message") or "", read_text(body, "hint"), request) or HINTS[code]
+  if code == "PGRST100" and correct_parameter.has_key(request) then
+    body = replace_text(body, "message", "failed to parse filter")
+  end
+  return hint and replace_text(body, "hint", hint) or body
 end
 
 return rewrite_error

@@ -20,7 +20,13 @@ const most = kongProgram === undefined ? 60 : 10;
 const longest = 31_900;
 let gateway: { url: string; pid: number };
 beforeAll(async () => {
-  const upstream = await startUpstream((_, response) => response.end("[]"));
+  const upstream = await startUpstream(({ url = "" }, response) => {
+    if (!url.startsWith("/findings?")) return void response.end("[]");
+    const [value] = new URL(url, "http://a").searchParams.values();
+    const message = `"failed to parse filter (${value})" (line 1, column 1)`;
+    response.writeHead(400, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ code: "PGRST100", details: null, hint: null, message }));
+  });
   gateway = await startGatewayProgram(await readKongYml(unlimited), upstream);
 });
 
@@ -82,6 +88,11 @@ const requests: Record<string, string[]> = {
   ),
   queries: queryStarts.flatMap((start) =>
     queryBlocks.map((block) => write(fill(`/general${start}`, block), withKey(keys.standard))),
+  ),
+  "queries that PostgREST does not understand": ["sort", "audit_year", "q", "auditee_nam"].flatMap((name) =>
+    [...queryBlocks, "a", "9"].map((block) =>
+      write(fill(`/findings?${name}=`, block, "!"), withKey(keys.standard)),
+    ),
   ),
   "queries without a key": queryBlocks.map((block) => write(fill("/general?", block), "")),
   headers: headerNames.flatMap((name) =>

@@ -3,11 +3,10 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Contract, compareContracts, readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { recordPromise } from "../../../scripts/deploy/promises.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
-import { run, useCopy, viewFile } from "./support.ts";
+import { run, runDeploy, useCopy, viewFile } from "./support.ts";
 
 const contracts = await readContracts(repositoryDirectory);
 const view = "additional_eins";

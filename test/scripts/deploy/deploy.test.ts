@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { applyApi } from "../../../scripts/deploy/apply-api.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { describePasswords } from "../../../scripts/deploy/role-passwords.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../shared/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
-import { readAll, run, useDeployments } from "./support.ts";
+import { readAll, run, runDeploy, useDeployments } from "./support.ts";
 
 // Each test has its own deployed database and its own copy of db.
 
@@ -156,7 +155,11 @@ describe("db:deploy", () => {
 
   it("continues within seconds if the deployment that it waits for is killed during a long statement", async () => {
     await copy.migrate("select pg_sleep(600)");
-    const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], own.env);
+    const { child } = runScript(
+      "db-deploy.ts",
+      ["--accept-unknown-release", "--directory", copy.directory],
+      own.env,
+    );
     const countWaiting = async (event: string) => {
       const waits = `datname = current_database() and wait_event = '${event}'`;
       return (await query(`select from pg_stat_activity where ${waits}`)).length;
@@ -186,6 +189,8 @@ describe("db:deploy", () => {
     await exits(1, older, "This checkout is older than the database");
     const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     await exits(0, [...older, "--roll-back"], loss);
+    // The newer checkout is not older than the check that the rollback kept.
+    expect((await deploy("--promise")).output).not.toContain("The leak check in this checkout");
     const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
     expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_tier_leaks" }]);
   });

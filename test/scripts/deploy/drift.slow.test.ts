@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
-import { readAll, run, useOwnServer } from "./support.ts";
+import { readAll, run, runDeploy, useOwnServer } from "./support.ts";
 
 // Drift is what somebody changed by hand, including roles.
 

@@ -191,6 +191,7 @@ describe("docs/recipes.md", { timeout: 400_000 }, () => {
     const pipelines = await readFile(path.join(project, "docs/pipelines.md"), "utf8");
     const [, script = ""] = /```sh\n(#!\/usr\/bin\/env bash\n# deploy\.sh[\s\S]*?)```/.exec(pipelines) ?? [];
     await runCommands("printf -- '-- More.\\n' >> db/api/api_v1_2_0/schema.sql");
+    await runCommands("git add db; git -c user.name=test -c user.email=test@example.gov commit -qm more");
     const { base_url, app_url, database_url, keys } = stack.facts;
     // The packages are those of this repository.
     const output = await runCommands(script.replace("npm ci\n", ""), {

@@ -4,14 +4,13 @@ import { describe, expect, it } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
 import { submission, writeCsv } from "../refresh/support/source-files.ts";
-import { readAll, useOwnServer, withLogin } from "./support.ts";
+import { readAll, runDeploy, useOwnServer, withLogin } from "./support.ts";
 
 // Roles without superuser rights: an owner that deploys, a planner and a key operator, as in docs/operations.md.
 // db/contracts/rights.txt lists what a planner and a key operator may read, write and run.

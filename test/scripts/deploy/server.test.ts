@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { startRelay } from "../../support/relay.ts";
@@ -13,7 +12,7 @@ import {
   type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
-import { run } from "./support.ts";
+import { run, runDeploy } from "./support.ts";
 
 // Which servers a deployment accepts. It checks before it changes anything.
 

@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { runDeploy as runProgram } from "../../../scripts/deploy/deploy-program.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { connect } from "../../../shared/connect.ts";
@@ -86,6 +86,12 @@ export async function run(program: Program, args: string[], env: Record<string, 
   const { code, stdout, stderr } = await runHere(program, args, { env });
   return { code, output: stderr + stdout };
 }
+
+/** Runs `npm run db:deploy` for a database of a test, from files that Git may not know. */
+export const runDeploy: Program = async (context) => {
+  context.argv.push("--accept-unknown-release");
+  await runProgram(context);
+};
 
 /** Describes all of the project's objects in a database that belong to these scopes. */
 export async function readAll(databaseUrl: string, scopes = ["api", "data_set", "durable"]) {
