@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { findReport, request, send, target } from "../support/target.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, findReport, request, send, target } from "../support/target.ts";
 
 // What scripts on pages of other sites can read of the app, and what caches must know.
 
@@ -53,18 +53,35 @@ it.each(["/", "/search?q=ohio", "/reference", "/healthz", "/nothing", `${downloa
   },
 );
 
-it.each([
-  ["/", "GET"],
-  ["/", "HEAD"],
-  ["/general?limit=1", "GET"],
-  ["/general?limit=1", "HEAD"],
-])(
-  "a cache shows the response of the API to %s (%s) only to the same key, and only if it is current",
-  async (path, method) => {
+describe("a cache", () => {
+  it.each([
+    ["/", "GET"],
+    ["/", "HEAD"],
+    ["/general?limit=1", "GET"],
+    ["/general?limit=1", "HEAD"],
+  ])("may give %s (%s) only to the same key, and only if it is current", async (path, method) => {
     const { status, headers } = await request(path, { method, key: "individual" });
     expect([status, headers["cache-control"]]).toEqual([200, "private, no-cache"]);
-    const vary = String(headers.vary).toLowerCase();
-    for (const name of ["x-api-key", "accept", "accept-profile"])
-      expect(vary.split(/,\s*/), name).toContain(name);
-  },
-);
+    expectVary(headers);
+    if (path === "/") return;
+    const again = { "if-none-match": String(headers.etag) };
+    const unchanged = await request(path, { method, key: "individual", headers: again });
+    expect([unchanged.status, unchanged.headers["cache-control"]]).toEqual([304, "private, no-cache"]);
+    expectVary(unchanged.headers);
+  });
+
+  it.each([
+    ["/general?report_id=eq.2023-06-GSAFAC-9999999999", 404],
+    ["/general?none=eq.1", 400],
+    ["/none", 404],
+    [`/general?${"x".repeat(33_000)}`, 414],
+  ])("keeps no error: %s", async (path, status) => {
+    const answer = await request(path, { key: "individual" });
+    expect([answer.status, answer.headers["cache-control"]]).toEqual([status, "no-store"]);
+  });
+});
+
+function expectVary(headers: Answer["headers"]): void {
+  const names = String(headers.vary).toLowerCase().split(/,\s*/);
+  expect(names).toEqual(expect.arrayContaining(["x-api-key", "accept", "accept-profile"]));
+}
