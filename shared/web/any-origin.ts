@@ -7,7 +7,6 @@ const anyOrigin = {
 };
 const preflight = {
   ...anyOrigin,
-  "access-control-allow-methods": "GET, HEAD",
   "access-control-allow-headers": "Range, If-Match, If-Modified-Since, If-None-Match, If-Range",
   "access-control-max-age": "86400",
 };
