@@ -22,18 +22,16 @@ comment on column publication.served_schemas.place is 'The schema''s position in
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 grant select on publication.served_schemas to authenticator, publisher, report_service, site, deployment_planner;
 
--- Schemas with an API's name, whoever owns them: a refresh must not break a view that was made by hand either.
 create view publication.view_columns as
-select view.oid as view_id, pg_attribute.attname as name, found[2]::oid as origin_id, found[3]::integer as origin_place
-from pg_catalog.pg_namespace
-join pg_catalog.pg_class as view on view.relnamespace = pg_namespace.oid and view.relkind = 'v'
+select view.oid as view_id, pg_attribute.attname::text as name, found[2]::oid as origin_id, found[3]::integer as origin_place
+from publication.served_schemas
+join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
 join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
 -- The parsed view names the column that each of its columns comes from, whatever the view calls it.
 cross join lateral regexp_matches(
   pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
 ) as found
-join pg_catalog.pg_attribute on pg_attribute.attrelid = view.oid and pg_attribute.attnum = found[1]::integer
-where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]';
+join pg_catalog.pg_attribute on pg_attribute.attrelid = view.oid and pg_attribute.attnum = found[1]::integer;
 
 comment on view publication.view_columns is 'The columns of each API view, and the column of dissemination that each comes from.';
 comment on column publication.view_columns.origin_id is 'The view of dissemination.';
@@ -47,7 +45,7 @@ create view publication.view_keys as (
   ), sources as (
     select
       view_columns.view_id,
-      view_columns.name as attname,
+      view_columns.name,
       source.oid as table_id,
       origin_column.attname as table_column
     from view_columns
@@ -66,7 +64,7 @@ create view publication.view_keys as (
     where pg_index.indisunique and pg_index.indisvalid and pg_index.indpred is null and part.place <= pg_index.indnkeyatts
       and (pg_index.indnullsnotdistinct or pg_attribute.attnotnull)
   )
-  select sources.view_id, array_agg(sources.attname::text order by key_columns.place) as columns
+  select sources.view_id, array_agg(sources.name order by key_columns.place) as columns
   from sources
   join key_columns on key_columns.indrelid = sources.table_id and key_columns.attname = sources.table_column
   group by sources.view_id, key_columns.indexrelid, key_columns.indnkeyatts

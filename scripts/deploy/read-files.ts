@@ -38,7 +38,6 @@ export interface DatabaseFiles {
   dataSet: SqlFile[];
   /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
   leakCheck: string;
-  leakCheckSha256: string;
 }
 
 /** Reads a `db` directory. */
@@ -67,7 +66,6 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     ]),
     dataSet,
     leakCheck,
-    leakCheckSha256: hashSql(leakCheck),
   };
 }
 
