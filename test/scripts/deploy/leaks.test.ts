@@ -19,7 +19,8 @@ async function askAfter(attack: string): Promise<string> {
     await checkLeaks(own.client, "");
     return "";
   } catch (error) {
-    return error instanceof Error && error.name === "LeaksFound" ? error.message : Promise.reject(error);
+    if (error instanceof Error && error.name === "LeaksFound") return error.message;
+    throw error;
   } finally {
     await own.client.query("rollback");
   }
@@ -93,6 +94,10 @@ describe("the leak check", () => {
       "create schema helper; create table helper.copy as table suppressed.general; create view helper.names as select auditee_name from helper.copy; create function helper.one() returns integer language sql return 1",
     ],
     [
+      "an administrator who may become the deploying role",
+      "create role administrator createrole; grant postgres, publisher to administrator with admin option",
+    ],
+    [
       "roles that watch the server, or read public rows",
       "create role watcher in role pg_monitor; create role reporter; grant usage on schema disclosed to reporter; grant select on disclosed.general, dissemination.findings to reporter",
     ],
@@ -114,6 +119,9 @@ describe("the leak check", () => {
         /Unlisted: api_public may select( \(query\))? on table public\.pg_stat_statements/,
       );
   });
+
+  it("is refused without its list", async () =>
+    expect(askAfter("alter table deployment.rights rename to others")).rejects.toThrow("deployment.rights"));
 
   it("reveals no value of a suppressed row", async () => {
     const { rows } = await own.client.query("select report_id, auditee_name from suppressed.general");
