@@ -151,6 +151,8 @@ with deployer as materialized (
       objects.kind = 'system' and granted.grantee = 0 and objects.objid < 16384
       and objects.name ~ '^(table|schema) information_schema(\.[a-z]|$)'
     )
+    -- PostgreSQL's own default, repeated beside another grant.
+    and not (granted.grantee = 0 and objects.classid in ('pg_type'::regclass, 'pg_language'::regclass))
     and not (granted.grantee = 0 and objects.kind in ('system', 'other') and exists (
       select
       from pg_catalog.pg_init_privs
