@@ -21,7 +21,8 @@ const touchesFunctions = `
 
 /**
  * Replaces the leak check in `files` with the database's: in a rollback, or if a deployment with --promise has replaced the
- * checkout's leak check since.
+ * checkout's leak check since. The query of rights stays the one that wrote the checkout's list: another one may say the same
+ * in other words.
  */
 export async function keepNewestLeakCheck(
   client: Client,
@@ -37,7 +38,7 @@ export async function keepNewestLeakCheck(
   );
   const { installed, sha256 = "", is_newer = false } = rows[0] ?? {};
   if (!installed || !(rollsBack || is_newer)) return;
-  Object.assign(files, { leakCheck: installed, leakCheckSha256: sha256 });
+  Object.assign(files, { leakCheck: `${installed};\n${files.rightsQuery}`, leakCheckSha256: sha256 });
   if (is_newer)
     report(
       "The leak check in this checkout (db/data_set/find_leaks.sql) is older than the one in the database, so the database keeps the newer one.",

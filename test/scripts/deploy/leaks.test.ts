@@ -222,6 +222,17 @@ it("a file of the schema request cannot replace the leak check", async () => {
   await expect(deploy()).rejects.toThrow("api_public may become api_tribal");
 });
 
+it("a rollback reads rights as its own list does", async () => {
+  await own.client.query(`
+    do $$ begin execute replace(pg_get_functiondef('publication.find_rights'::regproc), 'select facts.fact,', 'select ''In other words: '' || facts.fact,'); end $$;
+    update deployment.rights set fact = 'In other words: ' || fact where fact in (select substr(fact, 17) from publication.find_rights())`);
+  expect(await askAfter("")).toBe("");
+  await copy.addColumn();
+  await deploy({ rollsBack: true });
+  expect(await askAfter("")).toBe("");
+  await undo();
+});
+
 it("a deployment reads rows before it waits for requests, which then wait for it", async () => {
   const file = "functions/publication/is_public_report.sql";
   await copy.edit(file, (text) => text.replace("from disclosed.general", "from dissemination.general"));
