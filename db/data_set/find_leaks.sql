@@ -23,8 +23,11 @@ as $$
   where not pg_proc.prosecdef and pg_proc.prokind <> 'a'
     and pg_namespace.nspname ~ '^((admin_)?api_v[0-9].*|access|data_set|deployment|extensions|publication|request|dissemination|staging|(disclosed|suppressed)(_next|_previous|_dropped)?)$'
     and not (pg_namespace.nspname = 'publication' and pg_proc.proname ~ '^find_')
-    -- Functions of extensions.
-    and not (pg_namespace.nspname = 'extensions' and pg_language.lanname = 'c')
+    -- Extensions here have only functions in C.
+    and not (pg_language.lanname = 'c' and exists (
+      select from pg_catalog.pg_depend
+      where pg_depend.classid = 'pg_proc'::regclass and pg_depend.objid = pg_proc.oid and pg_depend.deptype = 'e'
+    ))
 $$;
 
 -- While a deployment runs, the database may have the rights of the deployment before, and those of the new list.

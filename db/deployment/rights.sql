@@ -267,7 +267,11 @@ with deployer as materialized (
   -- Operators set limits; these settings decide what a session may see or run.
   select
     format('%s sets %s', coalesce(roles.name, 'the database'), setting.text),
-    format('alter %s reset %s', coalesce('role ' || quote_ident(roles.name), 'database ' || quote_ident(current_database())), setting.name)
+    concat(
+      'alter', case when roles.oid is not null or pg_db_role_setting.setdatabase = 0 then format(' role %s', coalesce(quote_ident(roles.name), 'all')) end,
+      case when roles.oid is not null and pg_db_role_setting.setdatabase <> 0 then ' in' end,
+      case when pg_db_role_setting.setdatabase <> 0 then format(' database %I', current_database()) end, ' reset ', setting.name
+    )
   from pg_catalog.pg_db_role_setting
   left join roles on roles.oid = pg_db_role_setting.setrole
   cross join lateral unnest(pg_db_role_setting.setconfig) as entry
