@@ -28,6 +28,7 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
   const readTimes = () => ({ PostgreSQL: readCpuTime(stack.pid).PostgreSQL, command: readEndedTime() });
   const before = readTimes();
   const start = performance.now();
+  const begun: Record<string, number> = {};
   const refresh = runProgram("refresh.ts", args, {
     ...process.env,
     STACK_DIRECTORY: stack.directory,
@@ -35,6 +36,9 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
   refresh.child.stderr.on("data", (chunk: Buffer) => {
     process.stderr.write(chunk);
     if (chunk.includes("Publishing")) moment = "publishing";
+    for (const [, step = ""] of chunk.toString().matchAll(/^(\w+).* \.\.\.$/gm)) {
+      begun[step] = (performance.now() - start) / 1000;
+    }
   });
   const code = await refresh.exited;
   const seconds = (performance.now() - start) / 1000;
@@ -42,15 +46,12 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
   isOver = true;
   await reading;
   if (code !== 0) throw new Error(`The refresh ended with exit code ${code}:\n${refresh.output()}`);
-  const { rows } = await stack.client.query<{ durations: Record<string, number> }>(
-    "select durations from publication.data_sets where state = 'live'",
-  );
   const step = (arm: string, value: number, quantity: string): Figure => ({ section, arm, quantity, value });
   return [
     step("the whole refresh", seconds, "seconds"),
     step("the whole refresh", (after.PostgreSQL - before.PostgreSQL) / 1000, "PostgreSQL, CPU s"),
     step("the whole refresh", (after.command - before.command) / 1000, "command, CPU s"),
-    ...Object.entries(rows[0]?.durations ?? {}).map(([name, its]) => step(`step: ${name}`, its, "seconds")),
+    ...Object.entries(begun).map(([name, at]) => step(`${name} begins after`, at, "seconds")),
     step("longest wait of a reader while rows are loaded", waits.loading, "ms"),
     step("longest wait of a reader from the publication on", waits.publishing, "ms"),
     step("readers' failed requests", failed, "requests"),

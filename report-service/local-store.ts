@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { openDirectory } from "../shared/objects/directory.ts";
-import { callStorage, hastyLimits } from "../shared/web/call-storage.ts";
+import { callStorage } from "../shared/web/call-storage.ts";
 import { sendError } from "../shared/web/error-responses.ts";
 import { invalidLink, notFound } from "./error-responses.ts";
 import { describeDownload, isFileName, nameReportFile, type Storage, signedUrlSeconds } from "./storage.ts";
@@ -13,7 +13,7 @@ import { describeDownload, isFileName, nameReportFile, type Storage, signedUrlSe
  */
 export function createLocalStore(directory: string): Storage {
   const secret = randomBytes(32);
-  const files = openDirectory(directory, { limits: hastyLimits });
+  const files = openDirectory(directory);
   const sign = (file: string, expires: number) => {
     const unsigned = `/reports/${file}?expires=${expires}`;
     return `${unsigned}&signature=${createHmac("sha256", secret).update(unsigned).digest("hex")}`;

@@ -1,6 +1,5 @@
-import type { FastifyBaseLogger } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { ClientConfig, Pool } from "pg";
-import { asJson } from "../shared/serve-state.ts";
 import { createPool, queryDatabase } from "../shared/web/database.ts";
 
 /** The path at which the gateway says which keys are used (gateway/plugins/single-audit/key_use.lua). */
@@ -20,14 +19,18 @@ export function recordKeyUse(database: ClientConfig, logger: FastifyBaseLogger) 
     isFailing = err !== undefined;
   };
   return {
-    /** @param body the SHA-256 of each key, in lines. Other lines are ignored. */
-    record: async (body: string) => {
-      const hashes = body.split("\n").filter((line) => sha256.test(line));
-      const keys = hashes.map((hash) => Buffer.from(hash, "hex"));
-      const result = await queryDatabase(pool, "select access.record_key_use($1)", [keys]).catch(noteFailure);
-      if (result !== undefined) noteFailure();
-      return asJson(result !== undefined, {});
-    },
+    /** Adds the call. Its body is the SHA-256 of each key, in lines. Other lines are ignored. */
+    addCall: (app: FastifyInstance) =>
+      app.post(keyUsePath, async (request, reply) => {
+        const hashes = String(request.body)
+          .split("\n")
+          .filter((line) => sha256.test(line));
+        const keys = hashes.map((hash) => Buffer.from(hash, "hex"));
+        const query = queryDatabase(pool, "select access.record_key_use($1)", [keys]);
+        const result = await query.catch(noteFailure);
+        if (result !== undefined) noteFailure();
+        return reply.code(result === undefined ? 503 : 200).send({});
+      }),
     close: () => pool.end(),
   };
 }

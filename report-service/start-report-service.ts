@@ -5,7 +5,7 @@ import { type RunningApp, startApp } from "../shared/web/start-app.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { createReportService } from "./create-report-service.ts";
 import { createLocalStore } from "./local-store.ts";
-import { keyUsePath, recordKeyUse } from "./record-key-use.ts";
+import { recordKeyUse } from "./record-key-use.ts";
 
 /**
  * Starts the report service. If `metrics` is set, it also records which keys are used, on the port of the metrics.
@@ -28,5 +28,5 @@ export async function startReportService(
     storage.close();
     await Promise.all([keyUse.close(), pool.end()]);
   };
-  return await startApp(config, { app, registry, calls: { [keyUsePath]: keyUse.record }, release });
+  return await startApp(config, { app, registry, addCalls: keyUse.addCall, release });
 }

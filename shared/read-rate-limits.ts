@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -38,31 +38,24 @@ const singleAudit = z.object({
   }),
 });
 
-let last: { file: string; modifiedAt: number; limits: RateLimits } | undefined;
+const known = new Map<string, RateLimits>();
 
 /**
- * Reads the rate limits, again if the file has changed. If the file has become unreadable, returns the last limits: the
- * gateway does not start with such a file either.
+ * Reads the rate limits, once in each process: a changed limit is deployed by replacing the programs.
  *
- * @throws Error if the file was never readable, or does not have the structure of gateway/kong.yml
+ * @throws Error if the file cannot be read, or does not have the structure of gateway/kong.yml
  */
 export function readRateLimits(file = gatewayConfigFile()): RateLimits {
+  let limits = known.get(file);
+  if (limits !== undefined) return limits;
   try {
-    const modifiedAt = statSync(file).mtimeMs;
-    if (last?.file !== file || last.modifiedAt !== modifiedAt) {
-      last = { file, modifiedAt, limits: parseRateLimits(readFileSync(file, "utf8")) };
-    }
-  } catch (error) {
-    if (last?.file !== file) {
-      throw new Error(
-        `The rate limits cannot be read from ${file}. Set GATEWAY_CONFIG to the gateway's kong.yml.`,
-        {
-          cause: error,
-        },
-      );
-    }
+    limits = parseRateLimits(readFileSync(file, "utf8"));
+  } catch (cause) {
+    const advice = "Set GATEWAY_CONFIG to the gateway's kong.yml.";
+    throw new Error(`The rate limits cannot be read from ${file}. ${advice}`, { cause });
   }
-  return last.limits;
+  known.set(file, limits);
+  return limits;
 }
 
 function parseRateLimits(text: string): RateLimits {

@@ -1,84 +1,48 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type FastifyInstance, fastify } from "fastify";
 import type { Registry } from "prom-client";
 
-/** The response to a request. */
-interface StateAnswer {
-  status: number;
-  type: string;
-  body: string;
-}
-
-interface StateServerOptions {
+/** Where to listen. */
+interface Address {
   host: string;
   /** 0 means any free port. */
   port: number;
   /** The environment variable that sets the port, for the error message. */
   portVariable: string;
-  /** Responses to GET by path. Other paths get 404. */
-  answers: Record<string, () => Promise<StateAnswer>>;
-  /** Responses to POST by path. They get the body, of which at most 64 KB are read. */
-  calls?: Record<string, (body: string) => Promise<StateAnswer>>;
 }
 
 /**
- * Serves health checks and metrics, such as `/readyz` and `/metrics`, and internal calls, on a separate port that is not
- * public.
+ * Serves health checks, metrics and internal calls on a separate port that is not public. Bodies are read as text, of at most
+ * 64 KB.
  *
- * @throws Error if the port is in use. It names the variable that sets the port
+ * @throws Error if the port cannot be used
  */
-export async function serveState({
-  host,
-  port,
-  portVariable,
-  answers,
-  calls = {},
-}: StateServerOptions): Promise<{ url: string; close: () => Promise<void> }> {
-  const server = createServer(async (request, response) => {
-    const path = request.url?.split("?")[0] ?? "";
-    const call = request.method === "POST" ? calls[path] : undefined;
-    const answer =
-      request.method === "GET" ? answers[path] : call && (async () => call(await readBody(request)));
-    const { status, type, body } =
-      answer === undefined
-        ? { status: 404, type: "text/plain", body: "Not found\n" }
-        : await answer().catch(() => ({ status: 500, type: "text/plain", body: "Internal error\n" }));
-    response.writeHead(status, { "content-type": type }).end(body);
+export async function serveState(
+  address: Address,
+  addRoutes: (app: FastifyInstance) => void,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const app = fastify({ forceCloseConnections: true, bodyLimit: 65_536 });
+  app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+  addRoutes(app);
+  return { url: await listen(app, address), close: () => app.close() };
+}
+
+/** Serves the metrics in Prometheus's format at `/metrics`. */
+export function serveMetrics(app: FastifyInstance, registry: Registry): void {
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}
+
+/**
+ * Starts to listen.
+ *
+ * @returns the base URL
+ * @throws Error if the port cannot be used. It names the variable that sets the port
+ */
+export async function listen(app: FastifyInstance, { host, port, portVariable }: Address): Promise<string> {
+  return await app.listen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used at ${host} (${cause.code})`;
+    const advice = `Set ${portVariable} to another port, or to 0 for any free one.`;
+    throw new Error(`Port ${port} ${reason}. ${advice}`, { cause });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
-      reject(new Error(`Port ${port} ${reason}. Set ${portVariable} to another port.`, { cause }));
-    });
-    server.listen(port, host, resolve);
-  });
-  const { port: taken } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-const mostBytes = 65_536;
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const chunk of request.setEncoding("latin1")) {
-    body += chunk;
-    if (body.length > mostBytes) throw new Error(`The body has more than ${mostBytes} bytes.`);
-  }
-  return body;
-}
-
-/** Returns a JSON response with status 200, or 503 if the service is not healthy. */
-export function asJson(isWell: boolean, body: object): StateAnswer {
-  return { status: isWell ? 200 : 503, type: "application/json", body: `${JSON.stringify(body)}\n` };
-}
-
-/** Returns the metrics in Prometheus's format. */
-export async function asMetrics(registry: Registry): Promise<StateAnswer> {
-  return { status: 200, type: registry.contentType, body: await registry.metrics() };
 }

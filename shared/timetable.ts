@@ -18,25 +18,23 @@ export const timetable: Record<EnvironmentName, string | undefined> = {
   preview: undefined,
 };
 
-/** Calls `work` on the environment's schedule until the timer is stopped. Returns undefined if there is no schedule. */
-export function startTimer(environment: EnvironmentName, work: () => void): Cron | undefined {
+/** Returns undefined if the environment has no schedule. */
+function readTimetable(environment: EnvironmentName): Cron | undefined {
   const pattern = timetable[environment];
-  return pattern === undefined ? undefined : new Cron(pattern, { timezone: timeZone }, work);
+  return pattern === undefined ? undefined : new Cron(pattern, { timezone: timeZone });
 }
+
+/** Calls `work` on the environment's schedule until the timer is stopped. Returns undefined if there is no schedule. */
+export const startTimer = (environment: EnvironmentName, work: () => void): Cron | undefined =>
+  readTimetable(environment)?.schedule(work);
 
 /** Returns the next times at which an environment refreshes. */
-export function listNextRuns(environment: EnvironmentName, count: number, after = new Date()): Date[] {
-  const pattern = timetable[environment];
-  return pattern === undefined ? [] : new Cron(pattern, { timezone: timeZone }).nextRuns(count, after);
-}
+export const listNextRuns = (environment: EnvironmentName, count: number, after = new Date()): Date[] =>
+  readTimetable(environment)?.nextRuns(count, after) ?? [];
 
 /** Returns when an environment was last due to refresh, or undefined if it has no schedule. */
-export function findLastRun(environment: EnvironmentName, before = new Date()): Date | undefined {
-  const pattern = timetable[environment];
-  return pattern === undefined
-    ? undefined
-    : new Cron(pattern, { timezone: timeZone }).previousRuns(1, before)[0];
-}
+export const findLastRun = (environment: EnvironmentName, before = new Date()): Date | undefined =>
+  readTimetable(environment)?.previousRuns(1, before)[0];
 
 const daySeconds = 86_400;
 

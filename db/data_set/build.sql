@@ -246,10 +246,12 @@ create schema suppressed_next;
 -- other tables or workers, from its first page to its last (session.sql). "is true" keeps the planner from turning the
 -- condition into a join. CREATE TABLE AS writes rows in the order in which it gets them; INSERT would fill earlier gaps
 -- with later rows.
+create unlogged table staging.row_counts (table_name text, side text, rows bigint);
 do $$
 declare
   source record;
   side record;
+  built bigint;
 begin
   for source in
     select
@@ -286,6 +288,8 @@ begin
         side.reports, case when not source.has_superseded then ' and not kept.is_superseded' end,
         case when source.has_place then ' order by rows.place' end
       );
+      get diagnostics built = row_count;
+      insert into staging.row_counts values (source.name, replace(side.schema_name, '_next', ''), built);
       perform data_set.complete_table(side.schema_name, source.name);
     end loop;
   end loop;
@@ -322,5 +326,3 @@ begin
   end loop;
 end
 $$;
-
-drop schema staging cascade;

@@ -1,39 +1,16 @@
 -- Describes the tables of the bulk files: types, and JSON Table Schemas (https://specs.frictionlessdata.io/table-schema/).
 -- Columns and keys come from the database, and descriptions from the newest version of the API. Parameter: the schema of the
--- public side. The suppressed side has one table for each source table, so it names the source tables.
+-- public rows.
 with newest as (
   select distinct on (view.relname) view.oid, view.relname
   from publication.served_schemas
   join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid
   where served_schemas.name like 'api%'
   order by view.relname, served_schemas.place desc
-), keys as (
-  select
-    pg_constraint.conrelid,
-    pg_constraint.confrelid,
-    pg_constraint.contype,
-    pg_constraint.conname,
-    (
-      select bool_and(pg_attribute.attnotnull)
-      from pg_catalog.pg_attribute
-      where pg_attribute.attrelid = pg_constraint.conrelid and pg_attribute.attnum = any (pg_constraint.conkey)
-    ) as is_required,
-    (
-      select json_agg(pg_attribute.attname order by part.place)
-      from unnest(pg_constraint.conkey) with ordinality as part (attnum, place)
-      join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_constraint.conrelid and pg_attribute.attnum = part.attnum
-    ) as fields,
-    (
-      select json_agg(pg_attribute.attname order by part.place)
-      from unnest(pg_constraint.confkey) with ordinality as part (attnum, place)
-      join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_constraint.confrelid and pg_attribute.attnum = part.attnum
-    ) as other_fields
-  from pg_catalog.pg_constraint
 )
-select pg_class.relname as table, (
-  select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum)
-  from pg_catalog.pg_attribute
-  where attrelid = pg_class.oid and attnum > 0 and not attisdropped
+select tables.name as table, (
+  select json_agg(json_build_object('name', columns.name, 'type', columns.type) order by columns.place)
+  from data_set.list_columns(pg_class.oid) as columns
 ) as columns, json_strip_nulls(json_build_object(
   'name', pg_class.relname,
   'title', coalesce(split_part(obj_description(newest.oid, 'pg_class'), E'\n', 1), ''),
@@ -77,27 +54,26 @@ select pg_class.relname as table, (
     -- In CSV, null is empty, and the empty string is two quotation marks.
     'missingValues', json_build_array(''),
     -- The columns of a primary key are never null.
-    'primaryKey', (
-      select keys.fields from keys
-      where keys.conrelid = pg_class.oid and keys.contype in ('p', 'u') and keys.is_required order by keys.contype, keys.conname limit 1
-    ),
-    'uniqueKeys', (
-      select json_agg(keys.fields order by keys.conname) from keys
-      where keys.conrelid = pg_class.oid and keys.contype = 'u' and not keys.is_required
-    ),
+    'primaryKey', case when keys.is_required then keys.columns end,
+    'uniqueKeys', case when not keys.is_required then array[keys.columns] end,
     'foreignKeys', (
       select json_agg(json_build_object(
-        'fields', keys.fields,
-        'reference', json_build_object('resource', (select target.relname from pg_catalog.pg_class as target where target.oid = keys.confrelid), 'fields', keys.other_fields)
-      ) order by keys.conname)
-      from keys where keys.conrelid = pg_class.oid and keys.contype = 'f'
+        'fields', array['report_id'], 'reference', json_build_object('resource', 'general', 'fields', array['report_id'])
+      ))
+      from pg_catalog.pg_constraint where pg_constraint.conrelid = pg_class.oid and pg_constraint.contype = 'f'
     )
   )
 )) as description
-from pg_catalog.pg_class
-join pg_catalog.pg_class as source
-  on source.relnamespace = replace($1, 'disclosed', 'suppressed')::regnamespace
-  and source.relkind = 'r' and source.relname = pg_class.relname
-left join newest on newest.relname = pg_class.relname
-where pg_class.relnamespace = $1::regnamespace
-order by source.oid
+from data_set.tables
+join pg_catalog.pg_class on pg_class.relnamespace = $1::regnamespace and pg_class.relname = tables.name
+cross join lateral (
+  select keyed.columns, (
+    select bool_and(pg_attribute.attnotnull)
+    from pg_catalog.pg_attribute
+    where pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = any (keyed.columns)
+  ) as is_required
+  from (select coalesce(tables.key_columns, '{row_number}') as columns) as keyed
+) as keys
+left join newest on newest.relname = tables.name
+where tables.is_source
+order by tables.place

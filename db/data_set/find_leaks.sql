@@ -5,8 +5,8 @@
 -- Rights are compared as a whole with the list that the last deployment recorded (db/deployment/rights.sql). What the list cannot
 -- say are questions about rows, which are asked of one generation of the data set: '_next', or '' for the live one.
 --
--- Deployments install these functions before they call them, so they never run an outdated version. All names begin with
--- find_, because a rollback keeps every such function of this schema (scripts/deploy/refuse-leaks.ts).
+-- Deployments install these functions before they call them, so they never run an outdated version. All names begin with find_.
+-- What lists the other functions leaves these out.
 
 -- Bodies of functions that run with their caller's rights. Each deployment replaces them from their files, and records them.
 create or replace function publication.find_bodies()
@@ -32,8 +32,9 @@ $$;
 
 -- While a deployment runs, the database may have the rights of the deployment before, and those of the new list.
 create or replace function publication.find_changed_rights()
-returns setof text
-language plpgsql stable security invoker
+returns table (leak text, fact text, is_missing boolean)
+language plpgsql stable security definer
+set search_path = '' set jit = off
 as $$
 declare
   elsewhere constant text := 'Deploy again, or see how to undo it: npm run db:deploy -- --plan';
@@ -65,18 +66,20 @@ begin
       from deployment.rights
       where rights.is_required and rights.fact not in (select found.fact from found)
     )
-    select format('Unlisted: %s. %s', found.fact, case
+    select
+      format('Unlisted: %s. %s', found.fact, case
         -- It was changed, so dropping it would not undo the change.
         when exists (
           select from lacking
           where found.undo ~ '^drop (view|function|procedure) ' and starts_with(lacking.fact, substring(found.undo from '^drop (.*)'))
         ) then elsewhere
         else coalesce('Run: ' || found.undo, elsewhere)
-      end)
+      end),
+      found.fact, false
     from found
     where found.fact not in (select rights.fact from deployment.rights)
     union all
-    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere))
+    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere)), lacking.fact, true
     from lacking;
 end
 $$;
@@ -324,7 +327,7 @@ returns setof text
 language sql stable security definer
 set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
 as $$
-  select publication.find_leaks_in_generation(generation, array(select publication.find_changed_rights()))
+  select publication.find_leaks_in_generation(generation, array(select changed.leak from publication.find_changed_rights() as changed))
 $$;
 
 create or replace function publication.find_leaks(check_rows boolean, generation text default '')
@@ -333,7 +336,7 @@ language plpgsql volatile security definer
 set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  changed_rights constant text[] := array(select publication.find_changed_rights());
+  changed_rights constant text[] := array(select changed.leak from publication.find_changed_rights() as changed);
 begin
   return query
     select found.leak
@@ -374,3 +377,4 @@ begin
 end
 $$;
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
+grant execute on function publication.find_changed_rights to deployment_planner;

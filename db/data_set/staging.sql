@@ -1,6 +1,7 @@
--- The rows of the source files, one per line, in the order of the files. Each table has the columns of the live table. check.sql
--- finds faults in the rows, and build.sql builds the published tables from them. The loader does all of it in one transaction,
--- so that COPY keeps the order of the files: it ignores the free space map of a table that the same transaction created.
+-- The rows of the source files, one per line, in the order of the files. Each table has the columns of the live table.
+-- reject_rows.sql finds faults in the rows, and build.sql builds the published tables from them. The loader does all of it in
+-- one transaction, so that COPY keeps the order of the files: it ignores the free space map of a table that the same
+-- transaction created.
 
 create schema staging;
 

@@ -1,24 +1,17 @@
--- All objects of this project in a database, as SQL: one row for each statement that makes an object what it is. Drift is the
--- difference between the rows of a database and those of a scratch database built from the same files. Run it with an empty
--- search_path, so that names are qualified.
+-- The shapes of all objects of this project in a database, as SQL: one row for each statement that makes an object what it is.
+-- Drift is the difference between the rows of a database and those of a scratch database built from the same files. Who owns an
+-- object and who may use it are rights (rights.sql). Run it with an empty search_path, so that names are qualified.
 --
 -- object: such as `table access.tiers`. scope: api (rebuilt by each deployment) or durable (created by
 -- migrations). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
 -- place: null for a description; otherwise 0 creates the object, 1 adds a column, 2 comes after both. undo: the statement that
 -- undoes it, if there is one.
 
-with deployer as (
-  select nspowner as oid from pg_catalog.pg_namespace where nspname = 'deployment'
-), roles as (
+with roles as (
   -- The migration that creates these roles gives them comments that begin like this.
-  select pg_roles.*, quote_ident(rolname) as name
+  select pg_roles.oid, quote_ident(rolname) as name
   from pg_catalog.pg_roles
   where shobj_description(pg_roles.oid, 'pg_authid') like 'Single Audit API: %'
-), names as materialized (
-  select pg_roles.oid, case when pg_roles.oid = deployer.oid then 'current_user' else quote_ident(rolname) end as name
-  from pg_catalog.pg_roles left join deployer on true
-  union all
-  select 0, 'public'
 ), schemas as materialized (
   select
     pg_namespace.*,
@@ -33,19 +26,19 @@ with deployer as (
   -- Version schemas of other roles are not served.
   or (nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(nspowner) = 'api_owner')
 ), found as (
-  select 'pg_namespace'::regclass as classid, oid, scope, nspowner as owner, coalesce(nspacl, acldefault('n', nspowner)) as acl from schemas
+  select 'pg_namespace'::regclass as classid, oid, scope from schemas
   union all
-  select 'pg_class'::regclass, pg_class.oid, scope, relowner, coalesce(relacl, acldefault(case relkind when 'S' then 's'::"char" else 'r' end, relowner))
+  select 'pg_class'::regclass, pg_class.oid, scope
   from pg_catalog.pg_class join schemas on schemas.oid = relnamespace
   where relkind in ('r', 'p', 'v', 'm', 'S', 'f', 'c')
   union all
   -- Each deployment replaces the functions of every schema.
-  select 'pg_proc'::regclass, pg_proc.oid, 'api', proowner, coalesce(proacl, acldefault('f', proowner))
+  select 'pg_proc'::regclass, pg_proc.oid, 'api'
   from pg_catalog.pg_proc join schemas on schemas.oid = pronamespace
   -- Deployments install the leak check themselves.
   where not (nspname = 'publication' and proname ~ '^find_')
   union all
-  select 'pg_type'::regclass, pg_type.oid, scope, typowner, coalesce(typacl, acldefault('T', typowner))
+  select 'pg_type'::regclass, pg_type.oid, scope
   from pg_catalog.pg_type join schemas on schemas.oid = typnamespace where typtype in ('d', 'e')
 ), objects as materialized (
   select found.*, named.type, named.identity, named.type || ' ' || named.identity as object
@@ -80,29 +73,10 @@ with deployer as (
     select from pg_catalog.pg_depend
     where pg_depend.classid = objects.classid and objid = oid and deptype in ('i', 'a') and type = 'sequence'
   )
-), owners (object, scope, statement, place, undo) as (
-  -- Who owns each object.
-  select object, scope, format('alter %s %s owner to %s', type, identity, names.name), 2, null
-  from objects join names on names.oid = owner
-), grants (object, scope, statement, place, undo) as (
-  -- Privileges on objects. An owner can always restore its own.
-  select object, scope,
-    format('grant %s to %s%s', privileges, grantee_name, case when is_grantable then ' with grant option' end), 2,
-    format('revoke %s from %s', privileges, grantee_name)
-  from (
-    select object, scope, is_grantable, names.name as grantee_name,
-      format(
-        '%s on %s %s', string_agg(lower(privilege_type), ', ' order by privilege_type),
-        regexp_replace(type, '^(materialized )?view$', 'table'), identity
-      ) as privileges
-    from objects cross join lateral aclexplode(acl) as rights join names on names.oid = grantee
-    where grantee <> owner
-    group by object, scope, type, identity, names.name, is_grantable
-  ) as granted
 ), comments (object, scope, statement, place, undo) as (
-  -- Comments on objects and on their columns. publication.describe_data_set() adds which data set is live.
+  -- Comments on objects and on their columns.
   select object, scope,
-    format('comment on %s is %L', subject, regexp_replace(description, '\n\nData set [0-9a-f-]{36}, published \S+$', '')), 2,
+    format('comment on %s is %L', subject, description), 2,
     format('comment on %s is null', subject)
   from objects
   join pg_catalog.pg_description on objoid = oid and classoid = classid
@@ -137,12 +111,6 @@ with deployer as (
     format('alter table %s alter column %s set default %s', identity, column_name, pg_get_expr(adbin, adrelid)), 2,
     format('alter table %s alter column %s drop default', identity, column_name)
   from columns join pg_catalog.pg_attrdef on adrelid = attrelid and adnum = attnum
-), column_grants (object, scope, statement, place, undo) as (
-  -- Privileges on columns.
-  select object, scope,
-    format('grant %s (%s) on table %s to %s', lower(privilege_type), column_name, identity, names.name), 2,
-    format('revoke %s (%s) on table %s from %s', lower(privilege_type), column_name, identity, names.name)
-  from columns cross join lateral aclexplode(attacl) as rights join names on names.oid = grantee
 ), constraints (object, scope, statement, place, undo) as (
   -- Constraints. Since PostgreSQL 18, not null is one; required_columns has it.
   select object, scope,
@@ -164,60 +132,6 @@ with deployer as (
     pg_get_triggerdef(pg_trigger.oid) || case tgenabled when 'O' then '' else ' -- enabled: ' || tgenabled::text end, 0,
     format('drop trigger %I on %s', tgname, identity)
   from relations join pg_catalog.pg_trigger on tgrelid = relations.oid where not tgisinternal
-), rules (object, scope, statement, place, undo) as (
-  -- Rules, except those that make views.
-  select object, scope, pg_get_ruledef(pg_rewrite.oid), 2, format('drop rule %I on %s', rulename, identity)
-  from relations join pg_catalog.pg_rewrite on ev_class = relations.oid where rulename <> '_RETURN'
-), parents (object, scope, statement, place, undo) as (
-  -- What a table inherits from.
-  select object, scope, format('alter table %s inherit %s', identity, inhparent::regclass), 2,
-    format('alter table %s no inherit %s', identity, inhparent::regclass)
-  from relations join pg_catalog.pg_inherits on inhrelid = oid
-), row_security (object, scope, statement, place, undo) as (
-  -- Whether row-level security applies, and to the owner as well.
-  select object, scope, format('alter table %s %s row level security', identity, action), 2,
-    format('alter table %s %s row level security', identity, inverse)
-  from relations
-  cross join lateral (
-    values ('enable', 'disable', relrowsecurity), ('force', 'no force', relforcerowsecurity)
-  ) as security (action, inverse, is_set)
-  where is_set
-), policies (object, scope, statement, place, undo) as (
-  -- Policies of row-level security.
-  select object, scope,
-    format(
-      'create policy %I on %s as %s for %s to %s using (%s) with check (%s)', polname, identity,
-      case when polpermissive then 'permissive' else 'restrictive' end,
-      case polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
-      (select string_agg(name, ', ' order by name) from names where oid = any (polroles)),
-      pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)
-    ), 2,
-    format('drop policy %I on %s', polname, identity)
-  from relations join pg_catalog.pg_policy on polrelid = relations.oid
-), role_attributes (object, scope, statement, place, undo) as (
-  -- The roles of this project, which belong to the server.
-  select 'role ' || name, 'durable',
-    concat(
-      'create role ', name,
-      case when rolsuper then ' superuser' end, case when rolbypassrls then ' bypassrls' end,
-      case when rolcreaterole then ' createrole' end, case when rolcreatedb then ' createdb' end,
-      case when rolreplication then ' replication' end, case when rolcanlogin then ' login' end,
-      case when not rolinherit then ' noinherit' end,
-      case when rolconnlimit >= 0 then ' connection limit ' || rolconnlimit end
-    ), 0,
-    format('drop role %s', name)
-  from roles
-), memberships (object, scope, statement, place, undo) as (
-  -- Which roles each role is a member of.
-  select 'role ' || roles.name, 'durable',
-    format(
-      'grant %I to %s with inherit %s, set %s, admin %s', granted.rolname, roles.name,
-      bool_or(inherit_option), bool_or(set_option), bool_or(admin_option)
-    ), 2,
-    format('revoke %I from %s', granted.rolname, roles.name)
-  from roles join pg_catalog.pg_auth_members on member = roles.oid
-  join pg_catalog.pg_roles as granted on granted.oid = roleid
-  group by roles.name, granted.rolname
 ), role_settings (object, scope, statement, place, undo) as (
   -- Settings of roles.
   select 'role ' || roles.name, 'durable',
@@ -229,24 +143,8 @@ with deployer as (
   cross join lateral split_part(setting, '=', 1) as variable
   -- An administrator may choose this limit, and not every owner of the database may set it.
   where variable <> 'temp_file_limit'
-), database_privileges (object, scope, statement, place, undo) as (
-  -- Privileges on this database, of these roles and of everyone.
-  select 'database', 'durable', format('privilege %s of %s', lower(privilege_type), names.name), null::integer, null
-  from pg_catalog.pg_database
-  cross join lateral aclexplode(coalesce(datacl, acldefault('d', datdba))) as rights
-  join names on names.oid = grantee
-  where datname = current_database() and (grantee = 0 or grantee in (select oid from roles))
-), extensions (object, scope, statement, place, undo) as (
-  -- Extensions.
-  select 'extension ' || extname, 'durable', format('create extension %I with schema extensions', extname), 0,
-    format('drop extension %I', extname)
-  from pg_catalog.pg_extension where extnamespace = to_regnamespace('extensions')
 )
 table creations
-union all
-table owners
-union all
-table grants
 union all
 table comments
 union all
@@ -258,28 +156,10 @@ table required_columns
 union all
 table defaults
 union all
-table column_grants
-union all
 table constraints
 union all
 table indexes
 union all
 table triggers
 union all
-table rules
-union all
-table parents
-union all
-table row_security
-union all
-table policies
-union all
-table role_attributes
-union all
-table memberships
-union all
 table role_settings
-union all
-table database_privileges
-union all
-table extensions

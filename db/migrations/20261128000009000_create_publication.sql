@@ -17,7 +17,6 @@ create table publication.data_sets (
   state text not null default 'dropped',
   rejected_rows bigint not null default 0,
   started_at timestamptz,
-  durations jsonb not null default '{}',
   rolled_back_at timestamptz,
   kept_suppressed text[],
   constraint data_sets_state_is_known check (state in ('live', 'previous', 'dropped'))
@@ -34,7 +33,6 @@ comment on column publication.data_sets.state is
   'live: it is served. previous: a rollback makes it live again. dropped: its tables are gone.';
 comment on column publication.data_sets.rejected_rows is 'How many invalid rows of the source files were left out.';
 comment on column publication.data_sets.started_at is 'When loading started.';
-comment on column publication.data_sets.durations is 'Seconds per step, as {"<step>": n}.';
 comment on column publication.data_sets.rolled_back_at is
   'When a rollback replaced it. Refreshes then skip its source files, unless forced (--force).';
 comment on column publication.data_sets.kept_suppressed is

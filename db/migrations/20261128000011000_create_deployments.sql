@@ -11,7 +11,6 @@ create table deployment.api_schemas (
   migrations text[] not null default '{}',
   sha256 text not null,
   is_promise boolean not null,
-  leak_check_sha256 text not null,
   fingerprint jsonb not null default '{}',
   durable_objects jsonb,
   deployed_at timestamptz not null default now(),
@@ -28,7 +27,6 @@ comment on column deployment.api_schemas.is_rollback is 'Whether it was allowed 
 comment on column deployment.api_schemas.sha256 is 'Hash of the deployed files of db/api and db/functions, and of db/data_set/indexes.sql.';
 comment on column deployment.api_schemas.is_promise is
   'Whether clients may rely on what it served (db:deploy --promise, or ENVIRONMENT=production). Other deployments are drafts.';
-comment on column deployment.api_schemas.leak_check_sha256 is 'Hash of the leak check (db/data_set/find_leaks.sql) and the rules for the API.';
 comment on column deployment.api_schemas.fingerprint is
   'Hashes of the catalog right after the deployment: "api" for the API schemas and the functions, "durable" for what migrations create. If a part''s hash is different when it is computed again, someone has changed the database by hand. "query" is the hash of the SQL that computes them.';
 comment on column deployment.api_schemas.durable_objects is

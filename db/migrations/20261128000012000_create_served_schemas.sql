@@ -22,35 +22,27 @@ comment on column publication.served_schemas.place is 'The schema''s position in
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 grant select on publication.served_schemas to authenticator, publisher, report_service, site, deployment_planner;
 
--- Schemas with an API's name, whoever owns them: a refresh must not break a view that was made by hand either.
-create view publication.view_columns as
-select view.oid as view_id, pg_attribute.attname as name, found[2]::oid as origin_id, found[3]::integer as origin_place
-from pg_catalog.pg_namespace
-join pg_catalog.pg_class as view on view.relnamespace = pg_namespace.oid and view.relkind = 'v'
-join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
--- The parsed view names the column that each of its columns comes from, whatever the view calls it.
-cross join lateral regexp_matches(
-  pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
-) as found
-join pg_catalog.pg_attribute on pg_attribute.attrelid = view.oid and pg_attribute.attnum = found[1]::integer
-where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]';
-
-comment on view publication.view_columns is 'The columns of each API view, and the column of dissemination that each comes from.';
-comment on column publication.view_columns.origin_id is 'The view of dissemination.';
-comment on column publication.view_columns.origin_place is 'The column''s number in that view.';
-
 -- A view of the API reads one view of dissemination, which reads the table of the same name in disclosed. Null counts as a value
 -- in a key, so that each row has a place in an order. Without "materialized", PostgreSQL would parse every view for each table.
 create view publication.view_keys as (
   with view_columns as materialized (
-    select view_columns.* from publication.view_columns
+    -- The parsed view names the column that each of its columns comes from, whatever the view calls it.
+    select pg_rewrite.ev_class as view_id, found[1]::integer as place, found[2]::oid as origin_id, found[3]::integer as origin_place
+    from publication.served_schemas
+    join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
+    join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
+    cross join lateral regexp_matches(
+      pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
+    ) as found
   ), sources as (
     select
       view_columns.view_id,
-      view_columns.name as attname,
+      view_column.attname,
       source.oid as table_id,
       origin_column.attname as table_column
     from view_columns
+    join pg_catalog.pg_attribute as view_column
+      on view_column.attrelid = view_columns.view_id and view_column.attnum = view_columns.place
     join pg_catalog.pg_class as origin
       on origin.oid = view_columns.origin_id and origin.relnamespace = to_regnamespace('dissemination')
     -- to_regclass() would need a privilege on the schema.

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Logger, pino } from "pino";
-import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
+import { serveMetrics, serveState } from "../../shared/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { handleRequest, refuseUnreadable } from "./handle-request.ts";
@@ -81,11 +81,10 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     await connections.destroy();
   };
   try {
-    const metrics = await serveState({
-      host: "127.0.0.1",
-      port: options.metricsPort,
-      portVariable: "--metrics-port",
-      answers: { "/status": async () => asJson(true, {}), "/metrics": () => asMetrics(registry) },
+    const address = { host: "127.0.0.1", port: options.metricsPort, portVariable: "--metrics-port" };
+    const metrics = await serveState(address, (app) => {
+      app.get("/status", async () => ({}));
+      serveMetrics(app, registry);
     });
     const url = `http://${host.includes(":") ? `[${host}]` : host}:${(proxy.address() as AddressInfo).port}`;
     return {

@@ -37,7 +37,7 @@ export async function applyApi(
   await runSqlFiles(client, files, "perform deployment.run_as_api_owner");
   await resetSession(client);
   await client.query("drop function deployment.run_as_api_owner(text)");
-  await client.query("select request.cast_views(), publication.describe_data_set()");
+  await client.query("select request.cast_views()");
   await client.query("notify pgrst, 'reload schema'; notify pgrst, 'reload config'");
 }
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
-import { expectRights, readFacts, recordRights } from "../sql/check-rights.ts";
+import { expectRights, findChangedRights, readFacts, recordRights } from "../sql/check-rights.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
@@ -21,7 +21,7 @@ import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { compareMigrations, runMigration } from "./migrations.ts";
 import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
-import { installLeakCheck, keepNewestLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
+import { installLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
 import { type ReleaseOptions, refuseOlderRelease } from "./release-order.ts";
 import { hashPublicationFunctions, rebuildOutdatedIndexes, replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
@@ -87,12 +87,11 @@ export async function deployDatabase(
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
     const work = await findWork(client, files, options);
-    const { pending, newer, deployed, drift, isOutdated, isRecorded } = work;
-    if (deployed) await keepNewestLeakCheck(client, files, options);
+    const { pending, newer, deployed, drift, changedRights, isOutdated, isRecorded } = work;
     const isDurableChanged = drift.durable === "changed";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.durable === "unknown") report(driftUnknown);
-    if (drift.api === "changed")
+    if (drift.api === "changed" || changedRights.length > 0)
       report(
         "The API schemas or functions were changed by hand. Rebuilding them from db/api and db/functions.",
       );
@@ -174,11 +173,12 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
   const accepts = acceptsUnknownRelease || isRepeated;
   refuseOlderRelease(deployed, newer, { ...options, acceptsUnknownRelease: accepts });
   const drift = await findDrift(client, deployed);
+  const changedRights = deployed ? await findChangedRights(client) : [];
   const isDraftKept = options.promises === true && !deployed?.is_promise;
-  const isOutdated =
-    pending.length > 0 || drift.api !== "same" || deployed?.sha256 !== files.sha256 || isDraftKept;
+  const isChanged = drift.api !== "same" || changedRights.length > 0;
+  const isOutdated = pending.length > 0 || isChanged || deployed?.sha256 !== files.sha256 || isDraftKept;
   const indexes = deployed ? await listIndexChanges(client) : [];
-  return { pending, newer, deployed, drift, isOutdated, isRecorded, indexes };
+  return { pending, newer, deployed, drift, changedRights, isOutdated, isRecorded, indexes };
 }
 
 /**

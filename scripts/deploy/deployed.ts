@@ -88,15 +88,15 @@ export interface Done {
 /** Records a deployment, in its transaction. */
 export async function recordDeployment(
   client: Client,
-  { sha256, leakCheckSha256 }: DatabaseFiles,
+  { sha256 }: DatabaseFiles,
   { migrations, rebuilt_api, is_promise, is_rollback }: Done,
   { commit, doubt }: Release = {},
 ): Promise<void> {
   await client.query(
     `insert into deployment.api_schemas
-       (sha256, leak_check_sha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [sha256, leakCheckSha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt],
+       (sha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [sha256, migrations, rebuilt_api, is_promise, is_rollback, commit, doubt],
   );
 }
 

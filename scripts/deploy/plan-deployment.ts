@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
+import { describeChangedRights } from "../sql/check-leaks.ts";
+import type { ChangedRight } from "../sql/check-rights.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
@@ -92,7 +94,11 @@ async function tryDeployment(
   options: DeploymentOptions,
 ): Promise<void> {
   const { directory = repositoryDirectory } = options;
-  const { pending, newer, deployed, drift, isOutdated, indexes } = await findWork(client, files, options);
+  const { pending, newer, deployed, drift, changedRights, isOutdated, indexes } = await findWork(
+    client,
+    files,
+    options,
+  );
   plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
   plan.uncertain = pending.flatMap(findUncertain);
   plan.apiSchemasChanged = isOutdated;
@@ -108,6 +114,7 @@ async function tryDeployment(
     durable,
   );
   if (deployed) await refuseHandMadeObjects(client, files.api);
+  refuseChangedRights(changedRights, files.rights);
   if (!isOutdated && !plan.isDriftUnknown) return;
   const scratchUrl = await createScratch();
   const scratch = await connect(scratchUrl, "db-deploy");
@@ -135,6 +142,17 @@ async function tryDeployment(
   } finally {
     await scratch.end();
   }
+}
+
+/** Refuses rights that were changed by hand, unless the deployment sets them anew, or its list has the change. */
+function refuseChangedRights(changed: ChangedRight[], listed: string[]): void {
+  const restored =
+    /\b(access|data_set|extensions|publication|request)\.\w+\(|\b(admin_)?api_v\d|^trigger |\bschema request\b/;
+  const lasting = changed.filter(
+    ({ fact, is_missing }) => !restored.test(fact) && listed.includes(fact) === is_missing,
+  );
+  if (lasting.length === 0) return;
+  throw new DeploymentRefused(describeChangedRights(lasting.map(({ leak }) => leak)));
 }
 
 const select = (rows: CatalogRow[], scope: CatalogRow["scope"]) => rows.filter((row) => row.scope === scope);

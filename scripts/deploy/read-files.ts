@@ -38,9 +38,6 @@ export interface DatabaseFiles {
   dataSet: SqlFile[];
   /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
   leakCheck: string;
-  leakCheckSha256: string;
-  /** The part of it that reads the rights with which `rights` is compared. */
-  rightsQuery: string;
 }
 
 /** Reads a `db` directory. */
@@ -51,8 +48,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
-  const rules = await readRules();
-  const leakCheck = [...rules, find("find_leaks.sql")].map(({ sql }) => sql).join("\n");
+  const leakCheck = [...(await readRules()), find("find_leaks.sql")].map(({ sql }) => sql).join("\n");
   const rights = await readRights(directory);
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {
@@ -70,8 +66,6 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     ]),
     dataSet,
     leakCheck,
-    leakCheckSha256: hashSql(leakCheck),
-    rightsQuery: rules[0]?.sql ?? "",
   };
 }
 

@@ -2,7 +2,6 @@ import type { Client } from "pg";
 import { checkLeaks, checkLeaksInRows, LeaksFound } from "../sql/check-leaks.ts";
 import { readDeployed } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import type { DatabaseFiles } from "./read-files.ts";
 
 // PostgreSQL keeps the locks of a transaction's writes until it ends, and catalog rows that it wrote have an age of zero.
 const touchesTables = `
@@ -18,47 +17,6 @@ const touchesFunctions = `
     select from pg_catalog.pg_proc
     where pronamespace = to_regnamespace('publication') and age(xmin) <= 0 and proname !~ '^find_'
   )`;
-
-/**
- * Replaces the leak check in `files` with the database's: in a rollback, or if a deployment with --promise has replaced the
- * checkout's leak check since. The query of rights stays the one that wrote the checkout's list: another one may say the same
- * in other words.
- */
-export async function keepNewestLeakCheck(
-  client: Client,
-  files: DatabaseFiles,
-  {
-    rollsBack = false,
-    report = () => {},
-  }: { rollsBack?: boolean | undefined; report?: (line: string) => void },
-): Promise<void> {
-  const { rows } = await client.query<{ installed: string | null; sha256: string; is_newer: boolean }>(
-    installedLeakCheck,
-    [files.leakCheckSha256],
-  );
-  const { installed, sha256 = "", is_newer = false } = rows[0] ?? {};
-  if (!installed || !(rollsBack || is_newer)) return;
-  Object.assign(files, { leakCheck: `${installed};\n${files.rightsQuery}`, leakCheckSha256: sha256 });
-  if (is_newer)
-    report(
-      "The leak check in this checkout (db/data_set/find_leaks.sql) is older than the one in the database, so the database keeps the newer one.",
-    );
-}
-
-const installedLeakCheck = `
-with checks as (
-  select leak_check_sha256 as sha256, min(id) as id, bool_or(is_promise) as is_promise
-  from deployment.api_schemas group by 1
-)
-select (
-    select string_agg(pg_get_functiondef(oid), E';\n' order by oid) from pg_catalog.pg_proc
-    where pronamespace = to_regnamespace('publication') and proname ~ '^find_'
-  ) as installed,
-  (select leak_check_sha256 from deployment.api_schemas order by id desc limit 1) as sha256,
-  exists (
-    select from checks join checks as later on later.id > checks.id and later.is_promise
-    where checks.sha256 = $1
-  ) as is_newer`;
 
 /**
  * Installs the leak check and the rules for API objects, so that an outdated version never runs: until the transaction ends, no

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Client, Connection, Submittable } from "pg";
 
 /** Takes a row with its line break. The row's bytes are overwritten later. If it returns a promise, the next rows wait for it. */
@@ -17,74 +16,51 @@ export async function copyRows(
   signal?: AbortSignal,
 ): Promise<number> {
   signal?.throwIfAborted();
-  const done = new AbortController();
-  try {
-    return await new Promise<number>((resolve, reject) => {
-      client.query(new RowCopy(sql, takeRow, resolve, reject));
-      if (signal)
-        once(signal, "abort", { signal: done.signal }).then(
-          () => reject(signal.reason),
-          () => {},
-        );
-    });
-  } finally {
-    done.abort();
-  }
+  let abort = () => {};
+  return await new Promise<number>((resolve, reject) => {
+    abort = () => reject(signal?.reason);
+    signal?.addEventListener("abort", abort);
+    client.query(createCopy(sql, takeRow, resolve, reject));
+  }).finally(() => signal?.removeEventListener("abort", abort));
 }
 
-/** A query whose methods node-postgres calls. */
-class RowCopy implements Submittable {
-  readonly #sql: string;
-  readonly #takeRow: TakeRow;
-  readonly #resolve: (rows: number) => void;
-  readonly #reject: (reason: unknown) => void;
-  #stream: Connection["stream"] | undefined;
-  #rows = 0;
-  #hasFailed = false;
-
-  constructor(
-    sql: string,
-    takeRow: TakeRow,
-    resolve: (rows: number) => void,
-    reject: (reason: unknown) => void,
-  ) {
-    this.#sql = sql;
-    this.#takeRow = takeRow;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  submit(connection: Connection): void {
-    this.#stream = connection.stream;
-    connection.query(this.#sql);
-  }
-
-  handleCopyData({ chunk }: { chunk: Buffer }): void {
-    if (this.#hasFailed) return;
-    try {
-      // Rows that node-postgres has already read still arrive after the pause.
-      const isReady = this.#takeRow(chunk);
-      if (isReady === undefined) return;
-      this.#stream?.pause();
-      isReady.then(
-        () => this.#stream?.resume(),
-        (reason) => this.handleError(reason),
-      );
-    } catch (error) {
-      this.handleError(error);
-    }
-  }
-
-  handleCommandComplete({ text }: { text: string }): void {
-    this.#rows = Number(text.replace("COPY ", ""));
-  }
-
-  handleReadyForQuery(): void {
-    if (!this.#hasFailed) this.#resolve(this.#rows);
-  }
-
-  handleError(error: unknown): void {
-    this.#hasFailed = true;
-    this.#reject(error);
-  }
+/** Creates a query, whose methods node-postgres calls. */
+function createCopy(
+  sql: string,
+  takeRow: TakeRow,
+  resolve: (rows: number) => void,
+  reject: (reason: unknown) => void,
+): Submittable & Record<string, unknown> {
+  let stream: Connection["stream"] | undefined;
+  let rows = 0;
+  let hasFailed = false;
+  const fail = (error: unknown) => {
+    hasFailed = true;
+    reject(error);
+  };
+  return {
+    submit: (connection: Connection) => {
+      stream = connection.stream;
+      connection.query(sql);
+    },
+    handleCopyData: ({ chunk }: { chunk: Buffer }) => {
+      if (hasFailed) return;
+      try {
+        // Rows that node-postgres has already read still arrive after the pause.
+        const isReady = takeRow(chunk);
+        if (isReady === undefined) return;
+        stream?.pause();
+        isReady.then(() => stream?.resume(), fail);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    handleCommandComplete: ({ text }: { text: string }) => {
+      rows = Number(text.replace("COPY ", ""));
+    },
+    handleReadyForQuery: () => {
+      if (!hasFailed) resolve(rows);
+    },
+    handleError: fail,
+  };
 }

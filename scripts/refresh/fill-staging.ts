@@ -1,12 +1,11 @@
 import path from "node:path";
 import type { Client } from "pg";
-import { checkRows } from "./check-rows.ts";
 import { copyFile } from "./copy-file.ts";
 import { countRows, FaultList, SourceFaults } from "./faults.ts";
 import type { SourceFile } from "./find-files.ts";
 import { readSourceTables } from "./read-definition.ts";
 import { readHeaders } from "./read-headers.ts";
-import type { Stopwatch } from "./stopwatch.ts";
+import { rejectRows } from "./reject-rows.ts";
 import { describeKeptSuppressed, readSuppression, type Suppression } from "./suppression.ts";
 
 export interface FillOptions {
@@ -27,7 +26,6 @@ export async function fillStaging(
   client: Client,
   sourceFiles: SourceFile[],
   { report = () => {}, tolerate = 0, rejects }: FillOptions,
-  stopwatch: Stopwatch,
 ): Promise<{ rejected: number; suppression: Suppression }> {
   const files = await readHeaders(client, sourceFiles);
   const faults = new FaultList(tolerate);
@@ -35,7 +33,7 @@ export async function fillStaging(
   for (const file of files) {
     const before = rowsByTable.get(file.table) ?? 0;
     file.firstRow = before + 1;
-    const rows = await stopwatch.time("copy", copyFile(client, file, faults, report));
+    const rows = await copyFile(client, file, faults, report);
     rowsByTable.set(file.table, before + rows);
     report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
   }
@@ -48,8 +46,7 @@ export async function fillStaging(
   for (const { table_name, column_name } of awaited)
     report(`${table_name}: no file has the column ${column_name} yet, so it is null`);
   report("Checking ...");
-  const checking = checkRows(client, files, faults);
-  const { consequences, repetitions } = await stopwatch.time("check", checking);
+  const { consequences, repetitions } = await rejectRows(client, files, faults);
   for (const { table, rows } of repetitions)
     report(`${table}: left out ${countRows(rows)} that an earlier file also contains`);
   const suppression = await readSuppression(client);

@@ -21,8 +21,7 @@ export async function publishNextGeneration(
 ): Promise<void> {
   await dropSchemas(client, droppedSchemas);
   const publish = async () => {
-    // Waits for a deployment, whose leak check and tables may be newer, and whose schemas would lack the description of this data
-    // set. A deployment takes these locks in the same order.
+    // Waits for a deployment, whose leak check and tables may be newer. A deployment takes these locks in the same order.
     await client.query("lock table publication.data_sets in row exclusive mode");
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
@@ -31,7 +30,6 @@ export async function publishNextGeneration(
     await checkLeaksInRows(client);
     await record();
     await runDefinition(client, "go_live.sql");
-    await client.query("select publication.describe_data_set()");
     // Requests wait from here to the end.
     await client.query("select data_set.bind_views()");
     await checkLeaks(client);

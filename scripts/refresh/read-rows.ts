@@ -36,64 +36,53 @@ const longestRowBytes = 2 << 20;
  * @throws Error after a row that does not end within 2 MB: the rest of the file could be part of it
  */
 export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]): AsyncGenerator<Block> {
-  const reader = new RowReader(columns);
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const rows = reader.readRows(bytes);
-    if (rows.length > 0) yield { bytes, rows };
-    rest = bytes.subarray(rows.at(-1)?.end ?? 0);
-    if (rest.length <= longestRowBytes) continue;
-    const row = reader.describeRest(rest, `does not end within ${longestRowBytes >> 20} MB`);
-    yield { bytes: rest, rows: [row] };
-    throw new Error(`${describeProblem(row.problem)}: a closing quote may be missing`);
-  }
-  if (rest.length > 0) yield { bytes: rest, rows: [reader.describeRest(rest, describeEnd(rest))] };
-}
-
-/** Reads the rows of one file, block by block. */
-class RowReader {
-  readonly #columns: Column[];
-  readonly #anyRow = matchAnyRow();
+  const anyRow = matchAnyRow();
   /** Known once the header has shown how lines end. */
-  #goodRow: RegExp | undefined;
+  let goodRow: RegExp | undefined;
   /** The line on which the next row begins. */
-  #line = 1;
-
-  constructor(columns: Column[]) {
-    this.#columns = columns;
-  }
+  let nextLine = 1;
+  /** The row that continues in the next chunk. */
+  let rest: Buffer = Buffer.alloc(0);
 
   /** Returns the rows that end in these bytes, which must begin with a row. */
-  readRows(bytes: Buffer): SourceRow[] {
+  function readBlock(bytes: Buffer): SourceRow[] {
     const text = bytes.toString("latin1");
     const hasBadBytes = !isUtf8(bytes);
     const rows: SourceRow[] = [];
     for (let start = 0; ; ) {
-      const goodEnd = this.#goodRow && findEnd(this.#goodRow, text, start);
-      const end = goodEnd ?? findEnd(this.#anyRow, text, start);
+      const goodEnd = goodRow && findEnd(goodRow, text, start);
+      const end = goodEnd ?? findEnd(anyRow, text, start);
       if (end === undefined) return rows;
       const isGood = goodEnd !== undefined && !(hasBadBytes && !isUtf8(bytes.subarray(start, end)));
-      const row: SourceRow = { start, end, line: this.#line, problem: undefined };
-      if (this.#line === 1) this.#readLineBreak(text, end);
-      else if (!isGood)
-        row.problem = describeRow(text.slice(start, end).replace(/\r?\n$/, ""), this.#columns);
+      const row: SourceRow = { start, end, line: nextLine, problem: undefined };
+      if (goodRow === undefined) goodRow = matchRow(columns, text[end - 2] === "\r" ? "\r\n" : "\n");
+      else if (!isGood) row.problem = describeRow(text.slice(start, end).replace(/\r?\n$/, ""), columns);
       rows.push(row);
-      this.#line += countLines(text, start, end);
+      nextLine += countLines(text, start, end);
       start = end;
     }
   }
-
-  #readLineBreak(text: string, end: number): void {
-    this.#goodRow = matchRow(this.#columns, text[end - 2] === "\r" ? "\r\n" : "\n");
-  }
-
   /** Describes bytes after the last row. */
-  describeRest(rest: Buffer, problem: string): SourceRow & { problem: RowProblem } {
+  function describeRest(problem: string): RowProblem {
     const values = splitRow(rest.toString("latin1", 0, longestRowBytes).replace(/\r$/, ""));
-    const [column, value] = [this.#columns[values.length - 1]?.name, show(values.at(-1) ?? "")];
-    return { start: 0, end: rest.length, line: this.#line, problem: { column, value, problem } };
+    return { column: columns[values.length - 1]?.name, value: show(values.at(-1) ?? ""), problem };
   }
+  const endWith = (problem: RowProblem): Block => ({
+    bytes: rest,
+    rows: [{ start: 0, end: rest.length, line: nextLine, problem }],
+  });
+
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const rows = readBlock(bytes);
+    if (rows.length > 0) yield { bytes, rows };
+    rest = bytes.subarray(rows.at(-1)?.end ?? 0);
+    if (rest.length <= longestRowBytes) continue;
+    const problem = describeRest(`does not end within ${longestRowBytes >> 20} MB`);
+    yield endWith(problem);
+    throw new Error(`${describeProblem(problem)}: a closing quote may be missing`);
+  }
+  if (rest.length > 0) yield endWith(describeRest(describeEnd(rest)));
 }
 
 /** Says why the last bytes of a file are not a row. */

@@ -2,9 +2,12 @@ import path from "node:path";
 import type { Client } from "pg";
 import type { StorageOptions } from "../../shared/objects/objects.ts";
 import { openObjects } from "../../shared/objects/open-objects.ts";
+import type { RowCounts } from "./check-gates.ts";
 import { signalLoss } from "./connect-publisher.ts";
 import { findFiles } from "./find-files.ts";
-import { type LoadedDataSet, type LoadOptions, loadDataSet } from "./load-data-set.ts";
+import { type LoadOptions, loadDataSet } from "./load-data-set.ts";
+import { lockPublication } from "./lock-publication.ts";
+import { publishNextGeneration } from "./publish-data-set.ts";
 import { computeChecksum, readSourceTables } from "./read-definition.ts";
 import { warmTables } from "./warm-tables.ts";
 import { publishManifest, writePublicFiles } from "./write-public-files.ts";
@@ -21,14 +24,15 @@ export interface RefreshOptions extends LoadOptions {
 }
 
 type Refreshed =
-  | { outcome: "published" | "checked"; dataSet: LoadedDataSet }
+  | { outcome: "published"; id: string; counts: RowCounts }
+  | { outcome: "checked"; counts: RowCounts }
   | { outcome: "skipped"; reason: string };
 
 /**
- * Publishes the files of a directory or bucket, with their bulk files, unless they are live already. The client must have the
- * role publisher.
+ * Publishes the files of a directory or bucket, with their bulk files, unless they are live already. If anything fails, the
+ * live data set stays as it is. The client must have the role publisher.
  *
- * @throws the errors of `loadDataSet`, after which nothing has changed
+ * @throws SourceFaults, LeaksFound, RefreshIsRunning; Error if a file cannot be read, or if a deployment has changed a table since
  */
 export async function refreshDataSet(client: Client, options: RefreshOptions): Promise<Refreshed> {
   const { from, report = () => {}, publicData, force } = options;
@@ -36,9 +40,8 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   const storage = { ...options.storage, signal: signalLoss(client) };
   const files = await findFiles(source, storage, await readSourceTables(client));
   report(`Reading ${files.length} files of ${source} ...`);
-  const load = { acceptShrink: false, acceptGrowth: false, ...options };
-  if (options.dryRun)
-    return { outcome: "checked", dataSet: await loadDataSet(client, { source, files }, load) };
+  const load = () => loadDataSet(client, files, options);
+  if (options.dryRun) return { outcome: "checked", counts: (await lockPublication(client, load)).counts };
   const checksum = await computeChecksum(files);
   const store = publicData === undefined ? undefined : await openObjects(publicData, storage);
   const reason = force ? undefined : await findReasonToSkip(client, checksum);
@@ -46,12 +49,41 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     if (store !== undefined) await publishManifest(client, store);
     return { outcome: "skipped", reason };
   }
-  const bulkFiles = store && { writePublicFiles: () => writePublicFiles(client, store, "disclosed_next") };
-  const dataSet = await loadDataSet(client, { source, files }, { ...load, checksum, ...bulkFiles });
-  if (store !== undefined) await publishManifest(client, store).catch(explainThatLive);
+  const published = await lockPublication(client, async () => {
+    const startedAt = new Date();
+    const { counts, rejected, suppression } = await load();
+    if (store !== undefined) {
+      report("Writing the bulk files ...");
+      await writePublicFiles(client, store, "disclosed_next");
+    }
+    report("Publishing ...");
+    let id = "";
+    const record = async () => {
+      await client.query(replaceDataSets);
+      const values = [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept];
+      id = (await client.query(recordDataSet, values)).rows[0].id;
+      await client.query(rememberSuppressed, [suppression.suppressed]);
+    };
+    await publishNextGeneration(client, record, { report });
+    if (store !== undefined) await publishManifest(client, store).catch(explainThatLive);
+    return { id, counts };
+  });
   await warmTables(client, report);
-  return { outcome: "published", dataSet };
+  return { outcome: "published", ...published };
 }
+
+const replaceDataSets = `
+  update publication.data_sets set state = case state when 'live' then 'previous' else 'dropped' end
+  where state <> 'dropped'`;
+
+const recordDataSet = `
+  insert into publication.data_sets
+    (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, state)
+  select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
+  returning id`;
+
+const rememberSuppressed =
+  "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing";
 
 export function explainThatLive(cause: Error): never {
   const message = `The data set is live, but requests for its bulk files get 503: ${cause.message}`;

@@ -146,9 +146,9 @@ async function runRefresh(
   print(
     done.outcome === "checked"
       ? `Dry run finished in ${seconds} s. Nothing has changed. A refresh would publish:`
-      : `Published data set ${done.dataSet.id} in ${seconds} s.`,
+      : `Published data set ${done.id} in ${seconds} s.`,
   );
-  for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts))
+  for (const [table, { disclosed, suppressed }] of Object.entries(done.counts))
     print(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed`);
   if (options.publicData === undefined) print(noBulkFiles);
 }

@@ -8,19 +8,8 @@ import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
-import type { RefreshMetrics } from "./refresh-metrics.ts";
+import type { RefreshMetrics, ScheduleState } from "./refresh-metrics.ts";
 import type { SessionLimits } from "./watch-session.ts";
-
-/** What the service last saw and did. Times are Unix times in seconds. */
-export interface ScheduleState {
-  isRunning: boolean;
-  isDatabaseConnected: boolean;
-  lastDuration: number;
-  leaks: number;
-  leaksCheckedAt: number;
-  publishedAt: Date | undefined;
-  lastSuccess: number | undefined;
-}
 
 /** What the work of the service needs. */
 export interface ScheduleParts {
@@ -39,9 +28,6 @@ const retryMinutes = [1, 5, 15, 60];
 const storageTimeoutMilliseconds = 3_000;
 /** For queries between refreshes, on which the state of the service depends. */
 const queryLimits: SessionLimits = { check: 5_000, silence: 10_000 };
-
-/** Unix time in seconds. */
-export const now = () => Date.now() / 1000;
 
 /** Refreshes, with retries, unless a refresh is running. */
 export async function refreshWithRetries(parts: ScheduleParts): Promise<void> {
@@ -64,19 +50,15 @@ export async function refreshWithRetries(parts: ScheduleParts): Promise<void> {
 }
 
 /** @returns whether to try again */
-async function attempt(
-  { config, metrics, state }: ScheduleParts,
-  from: string,
-  run: Logger,
-): Promise<boolean> {
+async function attempt({ config, metrics }: ScheduleParts, from: string, run: Logger): Promise<boolean> {
   const { publicData, storage } = config;
-  const start = now();
+  const recordDuration = metrics.lastDuration.startTimer();
   const options = { from, publicData, storage, report: (line: string) => run.info(line) };
   try {
     const refresh = (client: Client) => refreshDataSet(client, options);
     const { outcome } = await withPublisher(config.database, refresh, config.limits);
-    if (outcome === "published") state.lastDuration = now() - start;
-    state.lastSuccess = now();
+    if (outcome === "published") recordDuration();
+    metrics.lastSuccess.setToCurrentTime();
     metrics.runs.inc({ outcome });
     run.info(`refresh: ${outcome}`);
     return false;
@@ -99,12 +81,15 @@ export async function readLiveDataSet(parts: ScheduleParts): Promise<void> {
 
 /** Looks for leaks, because rights and rows may change between publications, and removes old one-time tokens. */
 export async function workHourly(parts: ScheduleParts): Promise<void> {
-  const { logger, metrics, state } = parts;
+  const { logger, metrics } = parts;
   const leaks = "select find_leaks as leak from publication.find_leaks(true)";
   const found = await query(parts, "leaks", leaks);
   for (const { leak } of found ?? [])
     logger.error({ leak }, "Suppressed data can be seen without Tribal access.");
-  if (found !== undefined) [state.leaks, state.leaksCheckedAt] = [found.length, now()];
+  if (found !== undefined) {
+    metrics.leaks.set(found.length);
+    metrics.leaksCheckedAt.setToCurrentTime();
+  }
   const pruned = await query(parts, "expired tokens", "select access.prune_access_tokens() as pruned");
   metrics.prunedTokens.inc(Number(pruned?.[0]?.pruned ?? 0));
 }

@@ -1,16 +1,14 @@
 import type { Logger } from "pino";
-import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
+import { serveMetrics, serveState } from "../../shared/serve-state.ts";
 import { findLastRun, findLongestAge, startTimer, timetable, timeZone } from "../../shared/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
-import { createRefreshMetrics } from "./refresh-metrics.ts";
+import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
 import {
   checkStorage,
-  now,
   readLiveDataSet,
   refreshWithRetries,
   type ScheduleParts,
-  type ScheduleState,
   workHourly,
 } from "./scheduled-refresh.ts";
 
@@ -45,16 +43,8 @@ export async function startSchedule(
   if (longestAge !== undefined && source === undefined)
     throw new Error(`${environment} has a refresh schedule, so it needs a source. Set REFRESH_SOURCE.`);
   const stop = new AbortController();
-  const state: ScheduleState = {
-    isRunning: false,
-    isDatabaseConnected: false,
-    lastDuration: 0,
-    leaks: 0,
-    leaksCheckedAt: 0,
-    publishedAt: undefined,
-    lastSuccess: undefined,
-  };
-  const metrics = createRefreshMetrics(() => listGauges(state, longestAge));
+  const state: ScheduleState = { isRunning: false, isDatabaseConnected: false, publishedAt: undefined };
+  const metrics = createRefreshMetrics(state, longestAge);
   const parts = { config, logger, metrics, state, stop: stop.signal, minute };
   const refreshNow = () => refreshWithRetries(parts);
   let timer: ReturnType<typeof startTimer>;
@@ -66,8 +56,8 @@ export async function startSchedule(
   const server = await serveSchedule(parts, describe);
   timer = startTimer(environment, () => void refreshNow());
   const intervals = [
-    repeat(() => readLiveDataSet(parts), pollMilliseconds),
-    repeat(() => workHourly(parts), hourMilliseconds),
+    setInterval(() => readLiveDataSet(parts), pollMilliseconds),
+    setInterval(() => workHourly(parts), hourMilliseconds),
   ];
   const due = findLastRun(environment);
   if (due !== undefined && (state.publishedAt === undefined || state.publishedAt < due)) {
@@ -95,18 +85,6 @@ export async function startSchedule(
   };
 }
 
-const listGauges = (state: ScheduleState, longestAge: number | undefined) => ({
-  refresh_data_set_published: state.isDatabaseConnected ? Number(state.publishedAt !== undefined) : undefined,
-  refresh_data_set_age_seconds: state.publishedAt && now() - state.publishedAt.getTime() / 1000,
-  refresh_data_set_age_limit_seconds: longestAge,
-  refresh_database_connected: Number(state.isDatabaseConnected),
-  refresh_running: Number(state.isRunning),
-  refresh_last_success_timestamp_seconds: state.lastSuccess,
-  refresh_last_duration_seconds: state.lastDuration,
-  refresh_leaks: state.leaks,
-  refresh_leaks_checked_timestamp_seconds: state.leaksCheckedAt,
-});
-
 const describeState = ({ config, state }: ScheduleParts, nextRun: Date | null) => ({
   database: state.isDatabaseConnected ? "ok" : "unavailable",
   environment: config.environment,
@@ -117,29 +95,13 @@ const describeState = ({ config, state }: ScheduleParts, nextRun: Date | null) =
 
 function serveSchedule(parts: ScheduleParts, describe: () => ReturnType<typeof describeState>) {
   const { host, port } = parts.config;
-  return serveState({
-    host,
-    port,
-    portVariable: "REFRESH_PORT",
-    answers: {
-      "/healthz": async () => asJson(true, describe()),
-      "/readyz": async () => {
-        const storage = await checkStorage(parts);
-        const isReady = parts.state.isDatabaseConnected && storage === "ok";
-        return asJson(isReady, { ...describe(), storage });
-      },
-      "/metrics": () => asMetrics(parts.metrics.registry),
-    },
+  return serveState({ host, port, portVariable: "REFRESH_PORT" }, (app) => {
+    app.get("/healthz", async () => describe());
+    app.get("/readyz", async (_request, reply) => {
+      const storage = await checkStorage(parts);
+      const isReady = parts.state.isDatabaseConnected && storage === "ok";
+      return reply.code(isReady ? 200 : 503).send({ ...describe(), storage });
+    });
+    serveMetrics(app, parts.metrics.registry);
   });
-}
-
-/** Works at an interval, but not while it still works. */
-function repeat(work: () => Promise<void>, milliseconds: number): NodeJS.Timeout {
-  let isWorking = false;
-  return setInterval(async () => {
-    if (isWorking) return;
-    isWorking = true;
-    await work();
-    isWorking = false;
-  }, milliseconds);
 }

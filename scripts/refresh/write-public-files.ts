@@ -143,34 +143,29 @@ async function finishFile(
 /**
  * Makes the manifest name the live data set, and removes the files of data sets that no rollback can restore. Repairs what a
  * killed run left.
+ *
+ * @throws RefreshIsRunning
  */
 export async function publishManifest(client: Client, store: Objects): Promise<void> {
-  const published = await readPublished(client);
-  const live = published.find(({ state }) => state === "live");
-  if (live !== undefined) {
+  await lockPublication(client, async () => {
+    const live = (await readPublished(client)).find(({ state }) => state === "live");
+    if (live === undefined) return;
     const name = `${live.id}/manifest.json`;
     const text = await store.readText(name);
+    // Without one, the data set was published without bulk files.
     const manifest: Manifest =
       text === undefined
-        ? // The data set was published without bulk files.
-          await lockPublication(client, () => writePublicFiles(client, store, "disclosed"))
+        ? await writePublicFiles(client, store, "disclosed")
         : parseJson(`${name} of the bulk files`, text);
-    const published_at = live.published_at.toISOString();
     const current = await store.readText("manifest.json");
     const written = current === undefined ? [] : (JSON.parse(current).changes ?? []);
     const changes = await writeChanges(client, store, written);
+    const published_at = live.published_at.toISOString();
     await putManifest(store, "manifest.json", { ...manifest, published_at, changes });
-    await removeFolders(store, /^changes-\d+$/, (name) =>
-      changes.every((file) => file.name !== `${name}.csv.gz`),
-    );
-  }
-  // IDs sort by time. A newer data set is being written now.
-  const newest =
-    published
-      .map(({ id }) => id)
-      .sort()
-      .at(-1) ?? "";
-  await removeUnpublished(client, store, (id) => id < newest);
+    const names = changes.map(({ name }) => name);
+    await removeFolders(store, /^changes-\d+$/, (name) => !names.includes(`${name}.csv.gz`));
+    await removeUnpublished(client, store);
+  });
 }
 
 async function readPublished(client: Client) {
@@ -187,12 +182,11 @@ async function canRollBack(client: Client): Promise<boolean> {
 }
 
 /** Removes the files of data sets that are not live and that no rollback can restore. */
-async function removeUnpublished(client: Client, store: Objects, isOld = (_id: string) => true) {
+async function removeUnpublished(client: Client, store: Objects): Promise<void> {
   const published = await readPublished(client);
-  const kept = (await canRollBack(client))
-    ? published.map(({ id }) => id)
-    : published.flatMap(({ id, state }) => (state === "live" ? id : []));
-  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id) && isOld(id));
+  const restorable = await canRollBack(client);
+  const kept = published.flatMap(({ id, state }) => (restorable || state === "live" ? id : []));
+  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id));
 }
 
 async function removeFolders(store: Objects, pattern: RegExp, isOld: (name: string) => boolean) {

@@ -37,14 +37,15 @@ export async function checkLeaksInRows(client: Client): Promise<void> {
 async function refuseIfAny(asking: Promise<QueryResult<{ leak: string }>>): Promise<void> {
   const { rows: leaks } = await asking;
   if (leaks.length === 0) return;
-  const lines = leaks.map(({ leak }) => `  ${leak}`);
-  if (!lines.some((line) => /^ {2}(Unlisted|Missing): /.test(line)))
-    throw new LeaksFound(["Suppressed submissions are visible, or would be:", ...lines].join("\n"));
-  throw new LeaksFound(
-    [
-      "The rights in this database differ from db/contracts/rights.txt, as the last deployment recorded it, or would:",
-      ...lines,
-      "To keep what is unlisted, run npm run db:check -- --write, have the changed list reviewed, and deploy it.",
-    ].join("\n"),
-  );
+  const lines = leaks.map(({ leak }) => leak);
+  if (lines.some((line) => /^(Unlisted|Missing): /.test(line)))
+    throw new LeaksFound(describeChangedRights(lines));
+  throw new LeaksFound(describe("Suppressed submissions are visible, or would be:", lines));
 }
+
+const describe = (heading: string, lines: string[]) => [heading, ...lines].join("\n  ");
+
+/** What is wrong, and how to undo or keep it. */
+export const describeChangedRights = (lines: string[]): string =>
+  `${describe("The rights in this database differ from db/contracts/rights.txt, as the last deployment recorded it, or would:", lines)}
+To keep what is unlisted, run npm run db:check -- --write, have the changed list reviewed, and deploy it.`;

@@ -23,6 +23,18 @@ export async function readFacts(client: Client): Promise<string[]> {
   return rows.map(({ fact }) => fact);
 }
 
+/** What the roles of a deployed database may do, or may no longer do, although the last deployment did not list it. */
+export interface ChangedRight {
+  /** The fact, and how to undo it. */
+  leak: string;
+  fact: string;
+  is_missing: boolean;
+}
+
+export async function findChangedRights(client: Client): Promise<ChangedRight[]> {
+  return (await client.query<ChangedRight>("select * from publication.find_changed_rights()")).rows;
+}
+
 /** Differences between the list and a database, as lines for people. */
 export function compareRights(listed: string[], found: string[]): string[] {
   const without = (some: string[], others: string[]) => {

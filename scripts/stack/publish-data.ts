@@ -8,7 +8,7 @@ export async function hasData(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     "select to_regclass('publication.data_sets') is not null as is_deployed",
   );
-  const query = "select from publication.data_sets where source <> 'empty' limit 1";
+  const query = "select from publication.data_sets limit 1";
   return rows[0].is_deployed && (await client.query(query)).rowCount === 1;
 }
 

@@ -15,12 +15,10 @@ import {
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Objects, Range, StorageLimits, StoredFile } from "./objects.ts";
-import { describeReason, readWithRetries } from "./read-with-retries.ts";
+import type { Objects, Range, StoredFile } from "./objects.ts";
+import { describeReason } from "./read-with-retries.ts";
 
-type Options = { limits: StorageLimits; signal?: AbortSignal | undefined };
-
-export function openDirectory(location: string, options: Options): Objects {
+export function openDirectory(location: string): Objects {
   const root = path.resolve(location);
   const at = (key: string) => path.join(root, key);
   const makeFolder = (key: string) => mkdir(path.dirname(at(key)), { recursive: true });
@@ -36,7 +34,7 @@ export function openDirectory(location: string, options: Options): Objects {
     listFiles: async () => {
       const names = await readdir(root).catch(refuse("read", root));
       const wanted = names.sort().filter((name) => /\.csv(\.gz)?$/.test(name));
-      return await Promise.all(wanted.map((name) => describeFile(at(name), options)));
+      return await Promise.all(wanted.map((name) => describeFile(at(name))));
     },
     listFolders: async () => {
       const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
@@ -44,7 +42,7 @@ export function openDirectory(location: string, options: Options): Objects {
       return folders.map(({ name }) => name);
     },
     removeFolder: (name) => rm(at(name), { recursive: true, force: true }),
-    open: (key, range) => openFile(at(key), options, range),
+    open: (key, range) => openFile(at(key), range),
     readText: (key) =>
       readFile(at(key), "utf8").catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return undefined;
@@ -52,9 +50,6 @@ export function openDirectory(location: string, options: Options): Objects {
       }),
     makeWorkDirectory: async () => {
       await mkdir(root, { recursive: true }).catch(refuse("written", root));
-      // The manifest is replaced last, when the data set is already live.
-      const manifest = await stat(at("manifest.json")).catch(() => undefined);
-      if (manifest?.isFile() === false) throw new Error(`${at("manifest.json")} is not a file. Remove it.`);
       // Files that a killed run left behind.
       for (const name of await readdir(root))
         if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });
@@ -83,28 +78,18 @@ const refuse = (verb: "read" | "written", file: string) => (cause: unknown) => {
   throw new Error(`${file} cannot be ${verb}: ${describeReason(cause)}.`, { cause });
 };
 
-const openFile = (file: string, options: Options, { start, end }: Partial<Range> = {}): Promise<Readable> =>
-  readWithRetries({
-    ...options,
-    path: file,
-    start,
-    openAt: async (first) => {
-      const handle = await open(file).catch(refuse("read", file));
-      return handle.createReadStream({
-        start: first,
-        ...(end !== undefined && { end }),
-        highWaterMark: 1 << 18,
-      });
-    },
-  });
+async function openFile(file: string, range: Partial<Range> = {}): Promise<Readable> {
+  const handle = await open(file).catch(refuse("read", file));
+  return handle.createReadStream({ ...range, highWaterMark: 1 << 18 });
+}
 
-async function describeFile(file: string, options: Options): Promise<StoredFile> {
+async function describeFile(file: string): Promise<StoredFile> {
   const found = await stat(file);
   if (!found.isFile()) throw new Error(`${file} is not a file. Rename or remove it.`);
   return {
     path: file,
     size: found.size,
-    open: () => openFile(file, options),
+    open: () => openFile(file),
     identify: () => hashFile(file),
     checkUnchanged: async () => {
       const { size, mtimeMs } = await stat(file);

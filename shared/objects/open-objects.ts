@@ -6,8 +6,8 @@ const patient: StorageLimits = { connect: 10_000, answer: 60_000, idle: 60_000, 
 
 /** Opens a directory, or a URL such as s3://bucket/prefix. */
 export async function openObjects(location: string, options: StorageOptions = {}): Promise<Objects> {
-  const all = { ...options, limits: options.limits ?? patient };
+  if (!location.startsWith("s3://")) return openDirectory(location);
   // The AWS SDK is large, so it is loaded only if it is needed.
-  if (location.startsWith("s3://")) return (await import("./bucket.ts")).openBucket(location, all);
-  return openDirectory(location, all);
+  const { openBucket } = await import("./bucket.ts");
+  return openBucket(location, { ...options, limits: options.limits ?? patient });
 }

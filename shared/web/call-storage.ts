@@ -1,4 +1,5 @@
 import type { StorageLimits } from "../objects/objects.ts";
+import { within } from "../objects/read-with-retries.ts";
 
 /** Storage failed, or did not answer in time. `cause` has the reason. */
 export class StorageUnavailable extends Error {
@@ -25,12 +26,9 @@ export async function callStorage<Result>(
   call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const signal = AbortSignal.timeout(deadlineMilliseconds);
-  // A race, because some waits, such as the AWS SDK's search for credentials, ignore the signal.
-  const deadline = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
   try {
-    return await Promise.race([call(signal), deadline]);
+    // Some waits, such as the AWS SDK's search for credentials, ignore the signal.
+    return await within(deadlineMilliseconds, call(signal));
   } catch (cause) {
     throw new StorageUnavailable(`Storage failed or timed out (${subject}).`, { cause });
   }

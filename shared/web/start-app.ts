@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
-import { asMetrics, serveState } from "../serve-state.ts";
+import { listen, serveMetrics, serveState } from "../serve-state.ts";
 
 /** Where an app listens. */
 export interface Listening {
@@ -22,8 +22,8 @@ export interface RunningApp {
 interface StartedParts {
   app: FastifyInstance;
   registry: Registry;
-  /** Internal calls on the port of the metrics, which is not public. */
-  calls?: Parameters<typeof serveState>[0]["calls"];
+  /** Adds internal calls on the port of the metrics, which is not public. */
+  addCalls?: (app: FastifyInstance) => void;
   /** Closes what the app has opened. */
   release: () => Promise<unknown>;
 }
@@ -38,15 +38,13 @@ const releaseMilliseconds = 2000;
  */
 export async function startApp(
   { host, port, metrics }: Listening,
-  { app, registry, calls, release }: StartedParts,
+  { app, registry, addCalls, release }: StartedParts,
 ): Promise<RunningApp> {
   const metricsServer =
     metrics &&
-    (await serveState({
-      ...metrics,
-      portVariable: "APP_METRICS_PORT",
-      answers: { "/metrics": () => asMetrics(registry) },
-      ...(calls && { calls }),
+    (await serveState({ ...metrics, portVariable: "APP_METRICS_PORT" }, (internal) => {
+      serveMetrics(internal, registry);
+      addCalls?.(internal);
     }));
   const releaseAll = async () => {
     await metricsServer?.close();
@@ -59,11 +57,9 @@ export async function startApp(
     // A database that does not answer must not keep the process alive.
     await Promise.race([releaseAll(), sleep(releaseMilliseconds, undefined, { ref: false })]);
   };
-  const url = await app.listen({ host, port }).catch(async (cause: NodeJS.ErrnoException) => {
+  const url = await listen(app, { host, port, portVariable: "APP_PORT" }).catch(async (error) => {
     await close();
-    const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used at ${host} (${cause.code})`;
-    const advice = "Set APP_PORT to another port, or to 0 for any free one.";
-    throw new Error(`Port ${port} ${reason}. ${advice}`, { cause });
+    throw error;
   });
   return { url, close, ...(metricsServer && { metricsUrl: `${metricsServer.url}/metrics` }) };
 }

@@ -168,8 +168,8 @@ describe("the response headers", () => {
   it("have a new ETag after a deployment", async () => {
     const { ETag } = await readHeaders();
     await database.client.query(
-      `insert into deployment.api_schemas (sha256, is_promise, leak_check_sha256)
-       select 'other', is_promise, leak_check_sha256 from deployment.api_schemas`,
+      `insert into deployment.api_schemas (sha256, is_promise)
+       select 'other', is_promise from deployment.api_schemas`,
     );
     expect((await readHeaders()).ETag).not.toBe(ETag);
   });

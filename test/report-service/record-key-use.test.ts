@@ -49,7 +49,7 @@ it("does not record it on the port that clients reach", async () => {
 
 it("refuses a message that is too long", async () => {
   const hash = await issueKey();
-  expect(await tell(`${hash}\n${"0".repeat(65_536)}`)).toBe(500);
+  expect(await tell(`${hash}\n${"0".repeat(65_536)}`)).toBe(413);
   expect(await isRecorded(hash)).toBe(false);
 });
 

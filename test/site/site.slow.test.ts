@@ -89,8 +89,8 @@ describe("the rows", () => {
     const revert = "delete from deployment.api_schemas where sha256 = 'another'";
     onTestFinished(async () => void (await site.query(revert)));
     await site.query(
-      `insert into deployment.api_schemas (sha256, is_promise, leak_check_sha256)
-       values ('another', false, '')`,
+      `insert into deployment.api_schemas (sha256, is_promise)
+       values ('another', false)`,
     );
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("A new data set was published").waitFor();

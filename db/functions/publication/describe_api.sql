@@ -10,10 +10,7 @@ as $$
     jsonb_agg(
       jsonb_build_object(
         'schema', served_schemas.name,
-        -- publication.describe_service() returns the data set.
-        'description', regexp_replace(
-          obj_description(served_schemas.oid, 'pg_namespace'), '\n\nData set [0-9a-f-]{36}, published \S+$', ''
-        ),
+        'description', obj_description(served_schemas.oid, 'pg_namespace'),
         'tables', (
           select coalesce(
             jsonb_agg(

@@ -14,7 +14,7 @@ as $$
         )
       )
       from publication.data_sets
-      where data_sets.state = 'live' and data_sets.source <> 'empty'
+      where data_sets.state = 'live'
     ),
     'token_seconds', (select extract(epoch from settings.token_lifetime)::integer from access.settings),
     -- In the order in which PostgREST serves them.

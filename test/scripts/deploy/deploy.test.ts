@@ -170,30 +170,6 @@ describe("db:deploy", () => {
     child.kill("SIGKILL");
     await next;
   });
-
-  it("rolls production back, says what clients lose, and keeps the newest leak check", async () => {
-    await copy.edit("data_set/find_leaks.sql", (text) =>
-      text
-        .replace("      select changed as leak\n", "      -- newest\n$&")
-        .replace("  select format(\n    'The tier", "  -- newest\n$&"),
-    );
-    await exits(0, []);
-    // A draft with another leak check makes no checkout older.
-    expect((await deploy("--directory", "db")).output).not.toContain("The leak check in this checkout");
-    await exits(0, ["--promise"]);
-    const older = ["--promise", "--directory", "db"];
-    await exits(0, older, "The leak check in this checkout");
-    await copy.addColumn();
-    await copy.migrate("create table deployment.more ()");
-    await exits(0, ["--promise"]);
-    await exits(1, older, "This checkout is older than the database");
-    const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
-    await exits(0, [...older, "--roll-back"], loss);
-    // The newer checkout is not older than the check that the rollback kept.
-    expect((await deploy("--promise")).output).not.toContain("The leak check in this checkout");
-    const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
-    expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_tier_leaks" }]);
-  });
 });
 
 const concurrently = "create unique index concurrently once on access.beside (id)";

@@ -86,12 +86,12 @@ it("an index made by hand on the data set is drift, which a deployment that acce
   await expectDeploy(["--plan"], 0, /^Nothing to deploy\./);
 });
 
-it("rights that the list lacks are drift that cannot be accepted", async () => {
+it("rights that the list lacks are refused, even if drift is accepted", async () => {
   await own.client.query("grant select on access.access_tokens to key_operator");
-  const line = "\\+ grant select on table access.access_tokens to key_operator";
-  await expectDeploy(["--plan"], 4, new RegExp(line));
   const revoke = "revoke select on table access.access_tokens from key_operator cascade";
-  await expectDeploy(["--accept-drift"], 1, new RegExp(`Unlisted: key_operator may select.* Run: ${revoke}`));
+  const line = new RegExp(`Unlisted: key_operator may select.* Run: ${revoke}`);
+  await expectDeploy(["--plan"], 1, line);
+  await expectDeploy(["--accept-drift"], 1, line);
   await own.client.query(revoke);
   await expectDeploy([], 0, "");
 });

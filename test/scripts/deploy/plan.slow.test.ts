@@ -24,7 +24,7 @@ describe("db:deploy --plan", () => {
     await copy.migrate(
       "create table deployment.more ();\ncreate unique index events_once on access.events (subject_id);\ndo $$ begin perform 1; end $$",
     );
-    await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
+    await copy.edit("data_set/reject_rows.sql", (text) => `${text}\n-- More.\n`);
     own.env.PUBLISHER_PASSWORD = "secret";
     const before = await readAll(own.database.url);
     const lines = [

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy as runProgram } from "../../../scripts/deploy/deploy-program.ts";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
+import { readFacts } from "../../../scripts/sql/check-rights.ts";
 import { connect } from "../../../shared/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
@@ -93,11 +93,17 @@ export const runDeploy: Program = async (context) => {
   await runProgram(context);
 };
 
-/** Describes all of the project's objects in a database that belong to these scopes. */
-export async function readAll(databaseUrl: string, scopes = ["api", "data_set", "durable"]) {
+/** Describes all of the project's objects in a database that belong to these scopes, and the rights as durable ones. */
+export async function readAll(databaseUrl: string, scopes = ["api", "durable"]) {
   const client = await connect(databaseUrl, "test");
-  const rows = await readCatalog(client).finally(() => client.end());
-  return rows.filter(({ scope }) => scopes.includes(scope));
+  try {
+    const rows = await readCatalog(client);
+    const facts = await readFacts(client);
+    const rights = facts.map((fact) => ({ object: "rights", scope: "durable", statement: fact }));
+    return [...rows, ...rights].filter(({ scope }) => scopes.includes(scope));
+  } finally {
+    await client.end();
+  }
 }
 
 /** The URL of the same database for another login, whose password is "secret". */
@@ -111,7 +117,7 @@ export function withLogin(databaseUrl: string, name: string): string {
 export async function publishSample(client: Client): Promise<void> {
   const directory = await makeSmallSample(200);
   await client.query("set role publisher");
-  await loadDataSet(client, { source: "test", files: await findFiles(directory) });
+  await refreshDataSet(client, { from: directory, force: true });
   await client.query("reset role");
 }
 

@@ -26,7 +26,7 @@ async function failWith(edits: Edits): Promise<string> {
   return message;
 }
 
-it.each(["session", "staging", "check", "build", "totals", "publish", "go_live"])(
+it.each(["session", "staging", "reject_rows", "build", "totals", "publish", "go_live"])(
   "an error in %s.sql is reported with its file, line and column",
   async (name) => {
     const line = (await readDefinition(`${name}.sql`)).split("\n").length;

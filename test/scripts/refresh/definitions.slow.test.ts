@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { connect } from "../../../shared/connect.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { useRefresh } from "./support/refresh.ts";
+import { accepted, useRefresh } from "./support/refresh.ts";
 import { id, listColumns, type Row, submission, submissions, writeCsv } from "./support/source-files.ts";
 
 const here = useRefresh();
@@ -49,30 +48,6 @@ describe("a publication", () => {
     });
     await here.rollBack().finally(() => spy.mockRestore());
     expect(answered).toContain(200);
-  });
-
-  it("updates each version's API description, as does a rollback, and a deployment keeps it", async () => {
-    const describe = async () => {
-      const [{ id, published }] = await select(
-        `select id, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published
-         from dissemination.data_set`,
-      );
-      const { json } = await service.request("/");
-      const [dataSet, ...others] = json.info.description.match(/Data set .*/g);
-      expect([dataSet, others]).toEqual([`Data set ${id}, published ${published}.`, []]);
-      const [admin] = await list("select obj_description('admin_api_v1_1_0'::regnamespace)");
-      expect(admin).toContain(dataSet);
-      return id;
-    };
-    await publishReports(1);
-    const first = await describe();
-    await publishReports(2);
-    expect(await describe()).not.toBe(first);
-    await here.rollBack();
-    expect(await describe()).toBe(first);
-    await select("delete from deployment.api_schemas");
-    expect(await deployDatabase(database.url)).toMatchObject({ apiSchemasChanged: true });
-    expect(await describe()).toBe(first);
   });
 
   it("waits for a deployment that rebuilds the API", () =>
@@ -124,8 +99,13 @@ async function expectToWait(lock: string, publish: () => Promise<void>): Promise
   await publishing;
 }
 
-/** Runs SQL as a migration would, while `db` stays as it is. */
-const migrate = (sql: string) => select(`begin; ${sql}; commit`);
+/** Runs SQL as a deployment would, which also records the rights, while `db` stays as it is. */
+const migrate = (sql: string) =>
+  select(
+    `begin; ${sql};
+     insert into deployment.rights (fact, is_required) select fact, true from publication.find_rights() on conflict do nothing;
+     commit`,
+  );
 const addColumn = () => migrate("select data_set.add_column('general', 'auditee_region', 'text')");
 const ask = async () => {
   const { status, json } = await service.request("/general?order=report_id");
@@ -176,28 +156,24 @@ describe("a column that a migration adds", () => {
   });
 
   it("is in every table of the next data set, whichever of refresh and deployment ends first", async () => {
-    let added = false;
-    const add = async () => {
-      if (!added) await migrate("select data_set.add_column('findings', 'severity', 'text')");
-      added = true;
-    };
+    let added: Promise<unknown> | undefined;
     await here.write("general", submissions(1, 2));
     await select("delete from data_set.awaited_columns");
     await withRegion([open]);
     await here.asPublisher(async () =>
-      loadDataSet(
-        database.client,
-        { source: "test", files: await findFiles(here.directory) },
-        {
+      refreshDataSet(database.client, {
+        ...accepted,
+        from: here.directory,
+        report: (line) => {
           // The tables are built and committed now.
-          writePublicFiles: async () => {
-            await select("reset role");
-            await add();
-            await select("set role publisher");
-          },
+          if (line === "Publishing ...")
+            added ??= select(
+              "reset role; begin; select data_set.add_column('findings', 'severity', 'text'); commit; set role publisher",
+            );
         },
-      ),
+      }),
     );
+    await added;
     expect(await list("select count(severity)::int from dissemination.findings")).toEqual([0]);
     const columns = (schema: string) => list(`select name from data_set.list_columns('${schema}.findings')`);
     for (const schema of ["suppressed", "disclosed_previous", "suppressed_previous"])
@@ -220,25 +196,6 @@ describe("a column that a migration adds", () => {
   });
 });
 
-it("a table that a migration adds is built, is read by each role, and is in the previous data set", async () => {
-  await migrate(
-    `create table disclosed.visits (report_id text, auditee_uei text, audit_year text, fac_accepted_date date, visited date, row_number integer);
-     select data_set.add_table('visits', is_source => true)`,
-  );
-  await here.write("general", [submission(1), submission(2, { is_public: "f" })]);
-  const visits = [1, 2].map((number) => ({ report_id: id(number), visited: "2024-02-29" }));
-  await writeCsv(here.directory, "visits", visits, { columns: ["report_id", "visited"] });
-  expect(await here.publish("--accept-shrink")).toMatchObject({ code: 0 });
-  const read = (role: string) =>
-    select(`set role ${role}`)
-      .then(() => list("select right(report_id, 1) || ' ' || visited from dissemination.visits order by 1"))
-      .finally(() => select("reset role"));
-  expect(await read("api_public")).toEqual(["1 2024-02-29"]);
-  expect(await read("api_tribal")).toEqual(["1 2024-02-29", "2 2024-02-29"]);
-  await here.rollBack();
-  expect(await read("api_tribal")).toEqual([]);
-});
-
 describe("an index of indexes.sql", () => {
   it("is built on the live and the previous data set by a deployment, and again if it is not valid", async () => {
     const valid = () =>
@@ -258,8 +215,28 @@ describe("an index of indexes.sql", () => {
   });
 
   it("that someone made by hand is not in the next data set", async () => {
+    await here.write("general", submissions(1));
     await select("create index by_hand on disclosed.general (auditee_zip)");
     expect(await here.publish("--force", "--accept-shrink")).toMatchObject({ code: 0 });
     expect(await list("select to_regclass('disclosed.by_hand')")).toEqual([null]);
   });
+});
+
+it("a table that a migration adds is built, is read by each role, and is in the previous data set", async () => {
+  await migrate(
+    `create table disclosed.visits (report_id text, auditee_uei text, audit_year text, fac_accepted_date date, visited date, row_number integer);
+     select data_set.add_table('visits', is_source => true)`,
+  );
+  await here.write("general", [submission(1), submission(2, { is_public: "f" })]);
+  const visits = [1, 2].map((number) => ({ report_id: id(number), visited: "2024-02-29" }));
+  await writeCsv(here.directory, "visits", visits, { columns: ["report_id", "visited"] });
+  expect(await here.publish("--accept-shrink")).toMatchObject({ code: 0 });
+  const read = (role: string) =>
+    select(`set role ${role}`)
+      .then(() => list("select right(report_id, 1) || ' ' || visited from dissemination.visits order by 1"))
+      .finally(() => select("reset role"));
+  expect(await read("api_public")).toEqual(["1 2024-02-29"]);
+  expect(await read("api_tribal")).toEqual(["1 2024-02-29", "2 2024-02-29"]);
+  await here.rollBack();
+  expect(await read("api_tribal")).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { connect } from "../../../shared/connect.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { request, target } from "../../support/target.ts";
+import { accepted } from "./support/refresh.ts";
 
 // How often to swap the live and the previous data set: an even number leaves the deployment as it was.
 const swaps = 6;
@@ -21,8 +21,7 @@ beforeAll(async () => {
   await client.query("set role publisher");
   const { rowCount } = await client.query("select from publication.data_sets where state = 'previous'");
   if (rowCount === 0) {
-    const load = { source: "test", files: await findFiles(await makeSmallSample()) };
-    await loadDataSet(client, load, { acceptShrink: true });
+    await refreshDataSet(client, { ...accepted, from: await makeSmallSample() });
     await rollBack(client);
   }
 });

@@ -27,7 +27,7 @@ describe.each(phases)("at “%s”,", (phase) => {
   });
 });
 
-it.each(["staging", "check", "build", "publish", "go_live"])(
+it.each(["staging", "reject_rows", "build", "publish", "go_live"])(
   "a statement that is canceled in %s.sql ends the refresh",
   async (name) => {
     const edits: Edits = { [`${name}.sql`]: (sql) => `${sql}\nselect pg_sleep(30);\n` };

@@ -74,7 +74,7 @@ it("a text that a B-tree index could not take is reported", async () => {
      join pg_class as indexed on indexed.oid = indrelid
      join data_set.tables on tables.name = indexed.relname and tables.is_source
      join pg_attribute on attrelid = indrelid and attnum = any (indkey) and atttypid = 'text'::regtype
-     -- check.sql refuses report IDs of another form.
+     -- reject_rows.sql refuses report IDs of another form.
      where attname <> 'report_id'`,
   );
   expect(rows.length).toBeGreaterThan(5);

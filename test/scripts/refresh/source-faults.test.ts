@@ -187,10 +187,6 @@ describe("a file that cannot be loaded", () => {
     await rm(file("general.csv"));
     await rm(file("findings.csv"), { recursive: true });
     expect(await expectRefusal()).toContain(`${here.directory} has neither general.csv nor`);
-    await general(submission(1));
-    await mkdir(file("public/manifest.json"), { recursive: true });
-    const refused = `${file("public/manifest.json")} is not a file.`;
-    await expect(refresh({ publicData: file("public") })).rejects.toThrow(refused);
   });
 
   it("is reported: a file that grows while it is read", async () => {

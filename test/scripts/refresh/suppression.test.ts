@@ -84,7 +84,7 @@ To make a report public again, run npm run refresh -- --release REPORT_ID, then 
 it("the leak check refuses a build or a function that would make a suppressed report public", async () => {
   const change = (sql: string) => sql.replace(/(update staging\.reports set is_public =) false/, "$1 true");
   await write("older");
-  await expect(withDefinitions({ "check.sql": change }, here.load)).rejects.toThrow(
+  await expect(withDefinitions({ "reject_rows.sql": change }, here.load)).rejects.toThrow(
     /Suppressed submissions are visible, or would be:\n {2}disclosed_next\.\w+ reveals data of suppressed submissions/,
   );
   const [sql] = await list("select pg_get_functiondef('publication.is_public_report(text)'::regprocedure)");

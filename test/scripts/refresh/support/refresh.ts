@@ -1,9 +1,8 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, expect } from "vitest";
-import { findFiles } from "../../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../../scripts/refresh/load-data-set.ts";
 import { definitionsDirectory, useDefinitions } from "../../../../scripts/refresh/read-definition.ts";
+import { refreshDataSet } from "../../../../scripts/refresh/refresh-data-set.ts";
 import { runRefreshProgram } from "../../../../scripts/refresh/refresh-program.ts";
 import { rollBack } from "../../../../scripts/refresh/roll-back.ts";
 import { makeDirectory } from "../../../support/make-directory.ts";
@@ -13,6 +12,9 @@ import { type Row, writeCsv } from "./source-files.ts";
 
 /** Runs `npm run refresh` in this process. */
 export const refreshHere = (args: string[], env: Record<string, string>) => run(runRefreshProgram, args, env);
+
+/** Publishes whatever files there are. */
+export const accepted = { force: true, acceptShrink: true, acceptGrowth: true };
 
 export type Edits = Record<string, (sql: string) => string>;
 
@@ -55,10 +57,7 @@ export function useRefresh() {
     list: async (sql: string) => (await select(sql)).flatMap((row) => Object.values<unknown>(row)),
     liveId: async (): Promise<string> => (await select("select id from dissemination.data_set"))[0].id,
     asPublisher,
-    load: () =>
-      asPublisher(async () =>
-        loadDataSet(database.client, { source: "test", files: await findFiles(here.directory) }),
-      ),
+    load: () => asPublisher(() => refreshDataSet(database.client, { ...accepted, from: here.directory })),
     rollBack: () => asPublisher(() => rollBack(database.client)),
     /** Runs `npm run refresh` with these arguments. */
     refresh: (...args: string[]) =>

@@ -6,8 +6,8 @@ import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
 import { splitRow, unquote } from "./row-format.ts";
 
-/** The result of `check.sql`. */
-interface CheckedRows {
+/** The result of `reject_rows.sql`. */
+interface RejectedRows {
   /** Rows that are left out because another row of their report has a fault. */
   consequences: number;
   /** Rows by table that repeat an earlier file. */
@@ -18,18 +18,18 @@ interface CheckedRows {
  * Finds faults that only the whole data set shows: invalid report IDs, duplicates, files that contradict each other, rows
  * that do not belong to a report. Removes these rows from the staging tables and adds them to the faults.
  */
-export async function checkRows(
+export async function rejectRows(
   client: Client,
   files: SourceFileWithHeader[],
   faults: FaultList,
-): Promise<CheckedRows> {
+): Promise<RejectedRows> {
   // If a report's row in general has a fault, its other rows are left out as well.
   const rejected = faults.kept.filter(({ file }) => file.table === "general");
   await client.query(
     "insert into staging.rejected_reports (report_id, is_public) select * from unnest($1::text[], $2::text[])",
     ["report_id", "is_public"].map((column) => rejected.map((fault) => readValue(fault, column))),
   );
-  await runDefinition(client, "check.sql");
+  await runDefinition(client, "reject_rows.sql");
 
   const { rows: kinds } = await client.query<{
     table: string;
@@ -44,7 +44,7 @@ export async function checkRows(
   for (const { table, rows, ...kind } of kinds) faults.count(table, kind, rows);
   faults.kept.push(...(await readFaults(client, files, faults.keep)));
   faults.kept.sort((a, b) => a.file.number - b.file.number || a.line - b.line).splice(faults.keep);
-  const { rows } = await client.query<CheckedRows>(
+  const { rows } = await client.query<RejectedRows>(
     `select
        (select count(*)::integer from staging.faults where is_consequence) as consequences,
        (select coalesce(json_agg(repeated order by repeated."table"), '[]') from (
