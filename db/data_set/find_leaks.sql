@@ -112,8 +112,8 @@ begin
 end
 $$;
 
--- The memory of suppressed reports may be lost: renamed, replaced or emptied. A publication records its suppressed reports before it
--- sets published_at. Data sets without kept_suppressed are older than the memory. A refresh may replace a data set that fails this.
+-- publication.suppressed_reports may have been renamed, replaced or emptied. A publication records its suppressed reports before it
+-- sets published_at. Data sets without kept_suppressed are older than this table. A refresh may replace a data set that fails this.
 create or replace function publication.find_memory_leaks(generation text)
 returns setof text
 language plpgsql stable security invoker
