@@ -1,7 +1,7 @@
 -- Indexes for what real clients filter and sort by. Each index's comment is a request that needs it, and the line above it is
 -- the time it adds to a load of a million rows, measured with 64 MB of maintenance_work_mem. Suppressed rows have none,
--- because a scan of so few rows costs less. A deployment builds an index that is new or was changed on the live tables, and each
--- refresh builds all of them (data_set.indexes).
+-- because a scan of so few rows costs less. Deployments build new and changed indexes on the tables of the live and
+-- the previous data set, and each refresh builds all of them (data_set.indexes).
 --
 -- The gateway completes each order with the table's key, in the direction of its last column. Indexes that clients sort by have the
 -- same columns: a sort within one date would compute the embedded rows of all its reports.

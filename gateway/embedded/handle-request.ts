@@ -60,7 +60,7 @@ export async function handleRequest(
   return outcome;
 }
 
-/** Refuses bytes that are no HTTP request, with the body that the plugins write for the status. Closes the connection. */
+/** Refuses bytes that are not an HTTP request, with the body that the plugins write for the status. Closes the connection. */
 export function refuseUnreadable({ config: { plugins } }: Gateway, socket: Duplex, status: number): void {
   const none = new AbortController().signal;
   const exchange: Exchange = {
