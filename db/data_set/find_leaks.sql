@@ -2,11 +2,11 @@
 -- people have not reviewed. Returns one sentence per leak. Every transaction of a deployment, a publication or a rollback ends with
 -- this check.
 --
--- Rights are compared as a whole with the list that the last deployment recorded (db/deployment/rights.sql). What the list cannot
--- say are questions about rows, which are asked of one generation of the data set: '_next', or '' for the live one.
+-- Rights are compared as a whole with the list that the last deployment recorded (db/deployment/rights.sql). Questions
+-- about rows, which the list cannot answer, are asked of one generation of the data set: '_next', or '' for the live one.
 --
 -- Deployments install these functions before they call them, so they never run an outdated version. All names begin with find_.
--- What lists the other functions leaves these out.
+-- Lists of functions leave them out.
 
 -- Bodies of functions that run with their caller's rights. Each deployment replaces them from their files, and records them.
 create or replace function publication.find_bodies()
@@ -30,7 +30,7 @@ as $$
     ))
 $$;
 
--- While a deployment runs, the database may have the rights of the deployment before, and those of the new list.
+-- While a deployment runs, the database may have the rights of the previous deployment, and those of the new list.
 create or replace function publication.find_changed_rights()
 returns table (leak text, fact text, is_missing boolean)
 language plpgsql stable security definer
@@ -112,8 +112,8 @@ begin
 end
 $$;
 
--- The memory of suppressed reports may be lost: renamed, replaced or emptied. A publication records its suppressed reports before it
--- sets published_at. Data sets without kept_suppressed are older than the memory. A refresh may replace a data set that fails this.
+-- publication.suppressed_reports may have been renamed, replaced or emptied. A publication records its suppressed reports before it
+-- sets published_at. Data sets without kept_suppressed are older than this table. A refresh may replace a data set that fails this.
 create or replace function publication.find_memory_leaks(generation text)
 returns setof text
 language plpgsql stable security invoker

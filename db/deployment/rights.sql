@@ -52,7 +52,7 @@ with deployer as materialized (
   ) as kinds
   where pg_namespace.nspname !~ '^pg_(toast_)?temp_'
 ), members as materialized (
-  -- No extension brings objects of the project's other schemas, so who made one a member hides it.
+  -- No extension brings objects of the project's other schemas, so making one a member would hide it.
   select pg_depend.classid, pg_depend.objid
   from pg_catalog.pg_depend
   cross join lateral pg_identify_object(pg_depend.classid, pg_depend.objid, 0) as identified
@@ -203,7 +203,7 @@ with deployer as materialized (
   join pg_catalog.pg_roles as of on of.oid = pg_auth_members.roleid
   cross join lateral (select of.rolname as name) as granted
   join grantees as member on member.oid = pg_auth_members.member
-  -- People become these.
+  -- People may become these.
   where member.is_ours or granted.name in (select roles.name from roles where roles.name not in ('key_operator', 'deployment_planner'))
 ), tables as (
   select relations.*
@@ -211,7 +211,7 @@ with deployer as materialized (
   where relations.kind in ('data_set', 'not_live', 'served', 'durable')
     and (relations.classid, relations.oid) not in (select members.classid, members.objid from members)
 ), views as materialized (
-  -- In views of the data set, columns alone, and nulls in their places, are neither rights nor code, so a column more changes no
+  -- In views of the data set, columns alone, and nulls in their places, are neither rights nor code, so another column changes no
   -- line. PostgreSQL prints a column in each line.
   select
     tables.name, tables.kind, tables.relkind, array_to_string(tables.reloptions, ', ') as options,

@@ -61,7 +61,7 @@ export async function handleRequest(
 }
 
 /**
- * Refuses bytes that are no HTTP request, with the body that the plugins write for the status. Closes the connection.
+ * Refuses bytes that are not an HTTP request, with the body that the plugins write for the status. Closes the connection.
  *
  * @param method the request's method, if its headers could be read
  */

@@ -98,7 +98,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
     const schemas = served.map(({ schema }) => schema);
-    await check("PostgREST's environment and the gateway's tables are those of the served versions", () =>
+    await check("PostgREST's environment and the gateway's tables match the served versions", () =>
       checkServedFiles(directory, schemas, tables, write === true),
     );
   } finally {

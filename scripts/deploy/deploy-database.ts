@@ -52,7 +52,7 @@ export interface DeploymentOptions extends ReleaseOptions {
   confirm?: () => Promise<void>;
   /** How long to wait for another deployment. Unlimited if absent. */
   waitMilliseconds?: number | undefined;
-  /** Takes the rights that the database has then for the list, instead of comparing them. For scratch databases. */
+  /** Records the rights that the database has afterwards as the list, instead of comparing them. For scratch databases. */
   takesRights?: boolean;
 }
 

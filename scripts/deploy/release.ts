@@ -16,7 +16,7 @@ export interface Release {
   commit?: Commit;
   /** The newest commits that it contains: abbreviated, separated by spaces. */
   contains?: string;
-  /** Why the files may differ from the commit, or why the commit or its order is unknown. */
+  /** Why the files may differ from the commit, or why the commit or its history is unknown. */
   doubt?: string;
 }
 

@@ -12,8 +12,8 @@ const preflight = {
 };
 
 /**
- * Answers browsers' preflight requests for a path. Returns the hook with which scripts on pages of any site can read the path's
- * responses, errors too. It must come before hooks that may refuse the request.
+ * Answers browsers' preflight requests for a path. Returns a hook that lets scripts on any site read the path's responses,
+ * including errors. It must come before hooks that may refuse the request.
  */
 export function allowAnyOrigin(app: FastifyInstance, url: string): onRequestHookHandler {
   app.options(url, (_request, reply) => reply.code(204).headers(preflight).send());

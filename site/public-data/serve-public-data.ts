@@ -138,7 +138,7 @@ function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): 
   reply.header("etag", etag);
   const { "if-match": expected, "if-none-match": known, "if-modified-since": since } = request.headers;
   const isOther = expected !== undefined && !listsTag(expected, etag);
-  // Only the file's own date counts. A client's own may lie between a publication and the moment at which its files appear.
+  // Only the file's own date counts. A date of the client's own may lie between a publication and the moment at which its files appear.
   const isSameDate = since !== undefined && since === reply.getHeader("last-modified");
   const isSame = known === undefined ? isSameDate : listsTag(known, etag);
   if (isOther) sendError(reply, otherFile);
