@@ -71,7 +71,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   const proxy = createServer(SERVER_OPTIONS, serve);
   // Without a listener, Node answers 417 to any Expect other than 100-continue. nginx ignores it.
   proxy.on("checkExpectation", serve);
-  proxy.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  proxy.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     const response = latest.get(socket);
     const isLast = response?.shouldKeepAlive === false;
     // These bytes follow a request, which gets its own response. Then the connection ends.
@@ -81,7 +81,10 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     }
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
     const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-    refuseUnreadable(gateway, socket, status, response?.req.complete ? "" : response?.req.method);
+    // A request that could not be read to the end of its headers begins the packet.
+    const unread = response?.req.complete === false ? response.req.method : undefined;
+    const method = unread ?? error.rawPacket?.toString("latin1").match(/^[A-Z]+/)?.[0];
+    refuseUnreadable(gateway, socket, status, method);
   });
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = mostConnections;

@@ -188,6 +188,13 @@ test("a malformed request gets 400 with a body like every error, and its connect
     );
 });
 
+test("a malformed HEAD gets no body", async () => {
+  const { url } = await startEmbedded(await readKongYml(), nowhere);
+  expect(await sendBytes(url, "HEAD /\xe9 HTTP/1.1\r\nHost: a\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 400 .*\r\n\r\n$/s,
+  );
+});
+
 test("bytes after a request are no second response, and end the connection", async () => {
   const url = await start((incoming, response) => {
     incoming.resume();
