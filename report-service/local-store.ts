@@ -2,6 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { openDirectory } from "../shared/objects/directory.ts";
+import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { callStorage } from "../shared/web/call-storage.ts";
 import { sendError } from "../shared/web/error-responses.ts";
 import { invalidLink, notFound } from "./error-responses.ts";
@@ -34,7 +35,8 @@ export function createLocalStore(directory: string): Storage {
     },
     check: () => callStorage(`the directory ${directory}`, files.check),
     addRoutes: (app, onRequest) => {
-      app.get("/reports/*", { onRequest }, async (request, reply) => {
+      const hooks = [allowAnyOrigin(app, "/reports/*"), ...onRequest];
+      app.get("/reports/*", { onRequest: hooks }, async (request, reply) => {
         // Verifies the path and query string as sent, not as parsed.
         const name = verify(request.raw.url ?? "");
         if (name === undefined) return sendError(reply, invalidLink);

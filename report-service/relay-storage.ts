@@ -1,5 +1,6 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { Pool } from "undici";
+import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { type ErrorResponse, makeUnavailable, sendError } from "../shared/web/error-responses.ts";
 import { invalidLink, notFound, unknownPathError } from "./error-responses.ts";
 import type { S3StoreOptions } from "./storage.ts";
@@ -25,7 +26,8 @@ export function relayStorage(
   const storage = new Pool(new URL(endpoint).origin, { connect: { timeout: 1000 }, headersTimeout: 10_000 });
   app.addHook("onClose", () => storage.close());
 
-  app.get(`/${bucket}/${keyPrefix}*`, { onRequest }, async (request, reply) => {
+  const url = `/${bucket}/${keyPrefix}*`;
+  app.get(url, { onRequest: [allowAnyOrigin(app, url), ...onRequest] }, async (request, reply) => {
     const path = request.raw.url ?? "";
     const isSigned = /[?&]X-Amz-Signature=/.test(path) && path.startsWith("/");
     if (!isSigned) return sendError(reply, unknownPathError(path));

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
+import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { NotServing, queryWhileOn } from "../shared/web/database.ts";
 import { makeError, sendError } from "../shared/web/error-responses.ts";
 import { limitClients } from "../shared/web/limit-clients.ts";
@@ -27,7 +28,9 @@ export function servePublicReports(
     const [isPublic] = await queryWhileOn(pool, "publication.is_public_report($1)", [reportId]);
     return isPublic === true ? await storage.signDownload(reportId) : null;
   };
-  app.get<{ Params: { reportId: string } }>("/dissemination/report/pdf/:reportId", async (request, reply) => {
+  const url = "/dissemination/report/pdf/:reportId";
+  const onRequest = allowAnyOrigin(app, url);
+  app.get<{ Params: { reportId: string } }>(url, { onRequest }, async (request, reply) => {
     const seconds = await limit(request.ip);
     if (seconds !== undefined) {
       metrics.countPublicReport("limited");

@@ -15,6 +15,8 @@ const table = z.object({
   description: z.string(),
   /** Columns that are unique together. Empty if the table has no key. Databases with older migrations do not return it. */
   key: z.array(z.string()).default([]),
+  /** Columns that are never null. */
+  required_columns: z.array(z.string()).default([]),
   columns: z.array(column),
   /** Tables that a request can embed: `select=*,general(*)`. */
   embeds: z.array(z.string()),

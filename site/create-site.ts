@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
 import { readRateLimits } from "../shared/read-rate-limits.ts";
+import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
@@ -65,6 +66,8 @@ function addSite(
       asked: request.query as Record<string, unknown>,
     }),
     addRoute: (url, handler) => app.route({ method: ["GET", "HEAD"], url, handler }),
+    addOpenRoute: (url, handler) =>
+      app.route({ method: ["GET", "HEAD"], url, onRequest: allowAnyOrigin(app, url), handler }),
   };
   addPages(site);
   addFeed(site);
@@ -86,8 +89,12 @@ interface Site extends Omit<SiteParts, "pool"> {
   readChanges: ReturnType<typeof createChangesReader>;
   readPrograms: ReadPrograms;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
+  addRoute: AddRoute;
+  /** Adds a route whose responses scripts on pages of any site can read. */
+  addOpenRoute: AddRoute;
 }
+
+type AddRoute = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
 
 const describeSecurity = ({ apiUrl }: SiteConfig) => ({
   "content-security-policy": [
@@ -131,13 +138,13 @@ function addPages(site: Site): void {
   }
 }
 
-function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): void {
-  addRoute(feedPath, async (request, reply) => {
+function addFeed({ addOpenRoute, whileOn, readChanges, describeContext }: Site): void {
+  addOpenRoute(feedPath, async (request, reply) => {
     await whileOn();
     const changes = await readChanges();
     if (changes === undefined) return sendUnavailable(reply);
     const body = writeFeed(await describeContext(request), changes);
-    reply.headers(forPrograms);
+    reply.header("cache-control", "public, no-cache");
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }
@@ -164,15 +171,15 @@ function addReports(
   );
 }
 
-function addOpenApi({ addRoute, readFacts, config }: Site): void {
-  addRoute("/openapi.json", async (request, reply) => {
-    reply.headers(forPrograms);
+function addOpenApi({ addOpenRoute, readFacts, config }: Site): void {
+  addOpenRoute("/openapi.json", async (request, reply) => {
     const facts = await readFacts();
     if (facts === undefined) return sendUnavailable(reply);
     const addresses = { ...config, appUrl: describeAppUrl(config, request) };
     const { version } = request.query as { version?: unknown };
     const document = describeOpenApi(facts, addresses, readRateLimits(), version);
     if (document === undefined) return reply.callNotFound();
+    reply.header("cache-control", "public, no-cache");
     return sendBody(request, reply, {
       body: JSON.stringify(document),
       type: "application/json; charset=utf-8",
@@ -218,7 +225,6 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
   });
 }
 
-const forPrograms = { "access-control-allow-origin": "*", "cache-control": "public, no-cache" };
 const sendUnavailable = (reply: FastifyReply) =>
   reply.code(503).header("retry-after", "5").send(databaseUnavailable);
 const databaseUnavailable = {

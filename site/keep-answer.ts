@@ -4,8 +4,9 @@ const keepBrieflyMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
 /**
- * Creates a function that returns the answer to a query, and keeps it for a while. It resolves to undefined if the query fails
- * or takes longer than 2 seconds. The database gets one query at a time, however many requests wait.
+ * Creates a function that returns the answer to a query, and keeps it for a while. If the query fails or takes longer than 2
+ * seconds, it resolves to the last answer, or to undefined if there is none. The database gets one query at a time, however many
+ * requests wait.
  *
  * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
  */
@@ -15,20 +16,20 @@ export function keepAnswer<Answer>(
   onError: (error: unknown) => void,
 ): () => Promise<Answer | undefined> {
   let asked: Promise<Answer | undefined> | undefined;
+  let last: Answer | undefined;
   let askAgainAt = 0;
   const keep = (milliseconds = keepBrieflyMilliseconds) => {
     askAgainAt = performance.now() + milliseconds;
   };
   const askOnce = async () => {
     try {
-      const answer = await ask();
-      keep(keepFor(answer));
-      return answer;
+      last = await ask();
+      keep(keepFor(last));
     } catch (error) {
       keep();
       onError(error);
-      return undefined;
     }
+    return last;
   };
   return async () => {
     if (asked === undefined || performance.now() > askAgainAt) {
@@ -36,6 +37,7 @@ export function keepAnswer<Answer>(
       askAgainAt = Number.POSITIVE_INFINITY;
       asked = askOnce();
     }
-    return Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
+    const patience = sleep(patienceMilliseconds, undefined, { ref: false });
+    return Promise.race([asked, patience.then(() => last)]);
   };
 }

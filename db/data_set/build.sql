@@ -305,7 +305,7 @@ create table disclosed_next.data_set as
 select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
 
 -- ANALYZE alone estimates a tenth of the reports that a large table has, so PostgreSQL expects ten times as many rows for a
--- list of reports. The share of reports with rows is that of some thousand reports, which are chosen by a hash.
+-- list of reports. The share of reports with rows is measured in some thousand reports, chosen by a hash.
 do $$
 declare
   child record;

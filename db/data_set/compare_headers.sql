@@ -2,7 +2,7 @@
 -- order. Parameters: the table, the names in the header, and the names in all headers of the table's files.
 with expected as (
   select name, type,
-    -- A column that was deployed before any file had it may be missing, but not from some files of a table.
+    -- A column that was deployed before any file had it may be missing from all files of a table, but not from only some.
     name in (select column_name from data_set.awaited_columns where table_name = $1::text and column_name <> all ($3::text[]))
     or name in (select name from staging.derived_columns)
       -- Other tables derive these columns from general.

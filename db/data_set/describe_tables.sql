@@ -31,9 +31,15 @@ select tables.name as table, (
         -- The format in which COPY writes values.
         'trueValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('t') end,
         'falseValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('f') end,
-        -- Rows of suppressed submissions, which only general has, contain only report_id and is_public.
+        -- The file of a table that has stubs has their rows, too.
         'constraints', case
-          when pg_attribute.attnotnull and (pg_class.relname <> 'general' or pg_attribute.attname = 'report_id')
+          when pg_attribute.attnotnull and not exists (
+            select from pg_catalog.pg_class as stubs
+            left join pg_catalog.pg_attribute as stub_column
+              on stub_column.attrelid = stubs.oid and stub_column.attname = pg_attribute.attname
+            where stubs.relnamespace = pg_class.relnamespace and stubs.relname = pg_class.relname || '_stubs'
+              and stub_column.attnotnull is not true
+          )
             then json_build_object('required', true)
         end
       ) order by pg_attribute.attnum)

@@ -1,5 +1,5 @@
 -- A fingerprint of each report's public rows, in any order. Comparing the fingerprints of two data sets shows which reports
--- were added, changed and removed. row_number does not count, because it changes with other reports' rows. Built after the
+-- were added, changed and removed. row_number is left out, because it changes with other reports' rows. Built after the
 -- tables. Not granted: only publisher reads it.
 
 do $$

@@ -6,7 +6,7 @@ update disclosed.data_set set published_at = data_sets.published_at
 from publication.data_sets
 where data_sets.id = data_set.id and data_sets.state = 'live';
 
--- Which reports have other public rows than in the previous data set.
+-- Which reports have public rows that differ from those in the previous data set.
 insert into publication.changes (from_data_set, to_data_set, added, changed, removed)
 select
   previous.id,

@@ -1,5 +1,5 @@
--- Tables in API schemas, and objects elsewhere that depend on the API: rebuilding the API would delete them. And schemas of other
--- roles with the name of a version. Parameter: the names of the versions' schemas.
+-- Tables in API schemas, and objects elsewhere that depend on the API: rebuilding the API would delete them. Also schemas of other
+-- roles that have the name of a version. Parameter: the names of the versions' schemas.
 with relations as (
   select * from pg_catalog.pg_class
   where pg_class.relnamespace in (select served_schemas.oid from publication.served_schemas)

@@ -17,11 +17,15 @@ with deployer as materialized (
   from pg_catalog.pg_roles
   where shobj_description(pg_roles.oid, 'pg_authid') like 'Single Audit API: %'
 ), others as materialized (
-  -- Roles of operators. Superusers, and roles that may grant themselves any role, need no grant.
+  -- Roles of operators. Superusers, and roles that may grant themselves the deploying role or all of these roles, need no grant.
   select pg_roles.oid, pg_roles.rolname as name
   from pg_catalog.pg_roles
-  where pg_roles.oid not in (select roles.oid from roles) and pg_roles.oid not in (select deployer.oid from deployer)
-    and not pg_roles.rolsuper and not pg_roles.rolcreaterole
+  cross join deployer
+  where pg_roles.oid not in (select roles.oid from roles) and pg_roles.oid <> deployer.oid and not pg_roles.rolsuper
+    and not (pg_roles.rolcreaterole and (
+      pg_has_role(pg_roles.oid, deployer.oid, 'member with admin option')
+      or (select bool_and(pg_has_role(pg_roles.oid, roles.oid, 'member with admin option')) from roles)
+    ))
 ), grantees as materialized (
   select 0::oid as oid, 'PUBLIC' as name, 'public' as sql, true as is_ours
   union all
@@ -48,7 +52,12 @@ with deployer as materialized (
   ) as kinds
   where pg_namespace.nspname !~ '^pg_(toast_)?temp_'
 ), members as materialized (
-  select pg_depend.classid, pg_depend.objid from pg_catalog.pg_depend where pg_depend.deptype = 'e'
+  -- No extension brings objects of the project's other schemas, so making one a member would hide it.
+  select pg_depend.classid, pg_depend.objid
+  from pg_catalog.pg_depend
+  cross join lateral pg_identify_object(pg_depend.classid, pg_depend.objid, 0) as identified
+  left join schemas on schemas.name = identified.schema
+  where pg_depend.deptype = 'e' and (schemas.name is null or schemas.kind in ('system', 'other') or schemas.name = 'extensions')
 ), relations as materialized (
   select
     'pg_class'::regclass as classid, pg_class.*, schemas.kind, schemas.is_usable,
@@ -64,7 +73,7 @@ with deployer as materialized (
   from pg_catalog.pg_proc
   join schemas on schemas.oid = pg_proc.pronamespace
   left join members on members.classid = 'pg_proc'::regclass and members.objid = pg_proc.oid
-  where pg_proc.oid >= 16384 or pg_proc.proacl is not null
+  where pg_proc.oid >= 16384 or pg_proc.proacl is not null or pg_proc.prosecdef
 ), objects (classid, objid, objsubid, name, kind, is_usable, owner, acl) as (
   -- Everything on which rights can be granted. Without an acl, only the owner has rights, except on functions.
   select 'pg_namespace'::regclass, schemas.oid, 0, format('schema %I', schemas.name), schemas.kind, true, schemas.owner, pg_namespace.nspacl
@@ -138,14 +147,19 @@ with deployer as materialized (
         or objects.name ~ '^(schema|table) suppressed\M'
     end
     -- What initdb and extensions grant. They record it only where it is not the default, and not for information_schema.
-    and not (objects.kind = 'system' and granted.grantee = 0 and objects.name ~ '^(table|schema) information_schema(\.[a-z]|$)')
-    and not exists (
+    and not (
+      objects.kind = 'system' and granted.grantee = 0 and objects.objid < 16384
+      and objects.name ~ '^(table|schema) information_schema(\.[a-z]|$)'
+    )
+    -- PostgreSQL's own default, repeated beside another grant.
+    and not (granted.grantee = 0 and objects.classid in ('pg_type'::regclass, 'pg_language'::regclass))
+    and not (granted.grantee = 0 and objects.kind in ('system', 'other') and exists (
       select
       from pg_catalog.pg_init_privs
       cross join lateral aclexplode(pg_init_privs.initprivs) as initial
       where (pg_init_privs.classoid, pg_init_privs.objoid, pg_init_privs.objsubid) = (objects.classid, objects.objid, objects.objsubid)
-        and (initial.grantee, initial.privilege_type) = (granted.grantee, granted.privilege_type)
-    )
+        and (initial.grantee, initial.privilege_type) = (0, granted.privilege_type)
+    ))
     and not (
       objects.classid = 'pg_proc'::regclass and granted.grantee = 0
       and (objects.objid < 16384 or (objects.classid, objects.objid) in (select members.classid, members.objid from members))
@@ -189,7 +203,7 @@ with deployer as materialized (
   join pg_catalog.pg_roles as of on of.oid = pg_auth_members.roleid
   cross join lateral (select of.rolname as name) as granted
   join grantees as member on member.oid = pg_auth_members.member
-  -- People become these.
+  -- People may become these.
   where member.is_ours or granted.name in (select roles.name from roles where roles.name not in ('key_operator', 'deployment_planner'))
 ), tables as (
   select relations.*
@@ -197,8 +211,8 @@ with deployer as materialized (
   where relations.kind in ('data_set', 'not_live', 'served', 'durable')
     and (relations.classid, relations.oid) not in (select members.classid, members.objid from members)
 ), views as materialized (
-  -- Columns alone, and nulls in their places, are neither rights nor code, so a column more changes no line. PostgreSQL prints a
-  -- column in each line.
+  -- In views of the data set, columns alone, and nulls in their places, are neither rights nor code, so another column changes no
+  -- line. PostgreSQL prints a column in each line.
   select
     tables.name, tables.kind, tables.relkind, array_to_string(tables.reloptions, ', ') as options,
     (
@@ -207,7 +221,9 @@ with deployer as materialized (
       where printed.line !~ format('^    %s,?$', plain.pattern)
     ) as query
   from tables
-  cross join (values ('(\(NULL::disclosed\.\w+\)\.\w+|NULL::[\w ]+|(\w+\.)?\w+)( AS \w+)?')) as plain (pattern)
+  cross join lateral (
+    select case when tables.kind <> 'durable' then '(\(NULL::disclosed\.\w+\)\.\w+|NULL::[\w ]+|(\w+\.)?\w+)( AS \w+)?' else '(?!)' end
+  ) as plain (pattern)
   where tables.relkind in ('v', 'm') and tables.kind <> 'not_live'
 ), facts (fact, undo) as (
   select grants.fact, grants.undo from grants
@@ -251,7 +267,11 @@ with deployer as materialized (
   -- Operators set limits; these settings decide what a session may see or run.
   select
     format('%s sets %s', coalesce(roles.name, 'the database'), setting.text),
-    format('alter %s reset %s', coalesce('role ' || quote_ident(roles.name), 'database ' || quote_ident(current_database())), setting.name)
+    concat(
+      'alter', case when roles.oid is not null or pg_db_role_setting.setdatabase = 0 then format(' role %s', coalesce(quote_ident(roles.name), 'all')) end,
+      case when roles.oid is not null and pg_db_role_setting.setdatabase <> 0 then ' in' end,
+      case when pg_db_role_setting.setdatabase <> 0 then format(' database %I', current_database()) end, ' reset ', setting.name
+    )
   from pg_catalog.pg_db_role_setting
   left join roles on roles.oid = pg_db_role_setting.setrole
   cross join lateral unnest(pg_db_role_setting.setconfig) as entry
@@ -271,7 +291,7 @@ with deployer as materialized (
   cross join lateral (select left(encode(sha256(convert_to(
     concat(functions.prosrc, pg_get_function_sqlbody(functions.oid), functions.proconfig, pg_get_function_arguments(functions.oid)), 'UTF8'
   )), 'hex'), 16)) as body (hash)
-  where functions.prosecdef and not functions.is_of_extension and functions.kind in ('data_set', 'not_live', 'served', 'durable')
+  where functions.prosecdef and (functions.kind <> 'other' and functions.kind <> 'system' or functions.oid < 16384)
     and not (functions.schema_name = 'publication' and functions.proname ~ '^find_')
   union all
   select
@@ -310,8 +330,8 @@ with deployer as materialized (
   where not (tables.kind = 'not_live' and pg_policy.polcmd = 'r' and pg_get_expr(pg_policy.polqual, pg_policy.polrelid) = 'true')
   union all
   select
-    format('trigger %I on %s%s: %s', pg_trigger.tgname, tables.name, case pg_trigger.tgenabled when 'D' then ' (disabled)' end,
-      substring(pg_get_triggerdef(pg_trigger.oid) from 'EXECUTE .*')),
+    format('trigger %I on %s%s: %s', pg_trigger.tgname, tables.name, case when pg_trigger.tgenabled in ('D', 'R') then ' (disabled)' end,
+      substring(pg_get_triggerdef(pg_trigger.oid) from ' ((?:BEFORE|AFTER|INSTEAD OF) .*)')),
     format('drop trigger %I on %s', pg_trigger.tgname, tables.name)
   from tables
   join pg_catalog.pg_trigger on pg_trigger.tgrelid = tables.oid and not pg_trigger.tgisinternal

@@ -1,5 +1,5 @@
--- Views of the served API: its schemas, and which columns of its views are unique together, from the constraints and indexes of the
--- live data set. Pages and the OpenAPI document show the keys, and db:check compares relationships with them.
+-- Views of the served API: its schemas, and which columns of its views are unique together or never null, from the constraints and
+-- indexes of the live data set. Pages and the OpenAPI document show them, and db:check compares relationships with the keys.
 -- Lock level: none.
 
 -- Other roles may create schemas with such names, so only schemas that api_owner owns are served.
@@ -22,27 +22,33 @@ comment on column publication.served_schemas.place is 'The schema''s position in
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 grant select on publication.served_schemas to authenticator, publisher, report_service, site, deployment_planner;
 
+create view publication.view_columns as
+select view.oid as view_id, pg_attribute.attname::text as name, found[2]::oid as origin_id, found[3]::integer as origin_place
+from publication.served_schemas
+join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
+join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
+-- The parsed view names the column that each of its columns comes from, whatever the view calls it.
+cross join lateral regexp_matches(
+  pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
+) as found
+join pg_catalog.pg_attribute on pg_attribute.attrelid = view.oid and pg_attribute.attnum = found[1]::integer;
+
+comment on view publication.view_columns is 'The columns of each API view, and the column of dissemination that each comes from.';
+comment on column publication.view_columns.origin_id is 'The view of dissemination.';
+comment on column publication.view_columns.origin_place is 'The column''s number in that view.';
+
 -- A view of the API reads one view of dissemination, which reads the table of the same name in disclosed. Null counts as a value
 -- in a key, so that each row has a place in an order. Without "materialized", PostgreSQL would parse every view for each table.
 create view publication.view_keys as (
   with view_columns as materialized (
-    -- The parsed view names the column that each of its columns comes from, whatever the view calls it.
-    select pg_rewrite.ev_class as view_id, found[1]::integer as place, found[2]::oid as origin_id, found[3]::integer as origin_place
-    from publication.served_schemas
-    join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
-    join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
-    cross join lateral regexp_matches(
-      pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
-    ) as found
+    select view_columns.* from publication.view_columns
   ), sources as (
     select
       view_columns.view_id,
-      view_column.attname,
+      view_columns.name,
       source.oid as table_id,
       origin_column.attname as table_column
     from view_columns
-    join pg_catalog.pg_attribute as view_column
-      on view_column.attrelid = view_columns.view_id and view_column.attnum = view_columns.place
     join pg_catalog.pg_class as origin
       on origin.oid = view_columns.origin_id and origin.relnamespace = to_regnamespace('dissemination')
     -- to_regclass() would need a privilege on the schema.
@@ -58,7 +64,7 @@ create view publication.view_keys as (
     where pg_index.indisunique and pg_index.indisvalid and pg_index.indpred is null and part.place <= pg_index.indnkeyatts
       and (pg_index.indnullsnotdistinct or pg_attribute.attnotnull)
   )
-  select sources.view_id, array_agg(sources.attname::text order by key_columns.place) as columns
+  select sources.view_id, array_agg(sources.name order by key_columns.place) as columns
   from sources
   join key_columns on key_columns.indrelid = sources.table_id and key_columns.attname = sources.table_column
   group by sources.view_id, key_columns.indexrelid, key_columns.indnkeyatts
@@ -69,3 +75,23 @@ comment on view publication.view_keys is
   'The columns of each API view that are unique together, null included, as the live data set guarantees by a constraint or a unique index.';
 comment on column publication.view_keys.columns is 'In the order of the index.';
 grant select on publication.view_keys to report_service, site;
+
+-- A view of dissemination has the rows of all the tables that it reads. Stubs lack most columns of general.
+create view publication.required_columns as
+select view_columns.view_id, view_columns.name
+from publication.view_columns
+join pg_catalog.pg_attribute as origin
+  on origin.attrelid = view_columns.origin_id and origin.attnum = view_columns.origin_place
+where not exists (
+  select from pg_catalog.pg_rewrite
+  join pg_catalog.pg_depend on pg_depend.classid = 'pg_catalog.pg_rewrite'::regclass and pg_depend.objid = pg_rewrite.oid
+    and pg_depend.refclassid = 'pg_catalog.pg_class'::regclass
+  join pg_catalog.pg_class as source on source.oid = pg_depend.refobjid and source.relkind = 'r'
+  left join pg_catalog.pg_attribute as source_column
+    on source_column.attrelid = source.oid and source_column.attname = origin.attname
+  where pg_rewrite.ev_class = view_columns.origin_id and source_column.attnotnull is not true
+);
+
+comment on view publication.required_columns is
+  'The columns of each API view that are never null, as constraints on all the tables of the live data set guarantee that it reads.';
+grant select on publication.required_columns to report_service, site;

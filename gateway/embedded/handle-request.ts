@@ -60,11 +60,20 @@ export async function handleRequest(
   return outcome;
 }
 
-/** Refuses bytes that are no HTTP request, with the body that the plugins write for the status. Closes the connection. */
-export function refuseUnreadable({ config: { plugins } }: Gateway, socket: Duplex, status: number): void {
+/**
+ * Refuses bytes that are not an HTTP request, with the body that the plugins write for the status. Closes the connection.
+ *
+ * @param method the request's method, if its headers could be read
+ */
+export function refuseUnreadable(
+  { config: { plugins } }: Gateway,
+  socket: Duplex,
+  status: number,
+  method = "",
+): void {
   const none = new AbortController().signal;
   const exchange: Exchange = {
-    ...{ id: randomUUID().replaceAll("-", ""), method: "", target: "", path: "/", rawPath: "/", query: "" },
+    ...{ id: randomUUID().replaceAll("-", ""), method, target: "", path: "/", rawPath: "/", query: "" },
     ...{ address: "", headers: new Map(), responseHeaders: new Map(), left: none },
     readBody: async () => Buffer.alloc(0),
   };
@@ -77,7 +86,7 @@ export function refuseUnreadable({ config: { plugins } }: Gateway, socket: Duple
     values.map((value) => `${name}: ${value}\r\n`),
   );
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(head, "latin1"), body]));
+  socket.end(Buffer.concat([Buffer.from(head, "latin1"), ...(method === "HEAD" ? [] : [body])]));
 }
 
 /** Finds the response: nginx's refusal, a plugin's response, or the upstream's. */

@@ -24,7 +24,7 @@ export async function sendReply(
   const isOwnHead = request.method === "HEAD" && Buffer.isBuffer(body);
   const isCompressible = !isOwnHead && mayCompress(status, headers);
   const compress = isCompressible && acceptsGzip(request);
-  if (isCompressible) headers.set("vary", [...(headers.get("vary") ?? []), "Accept-Encoding"]);
+  if (isCompressible) headers.set("vary", ["Accept-Encoding", ...(headers.get("vary") ?? [])]);
   if (compress) describeCompression(headers);
   response.writeHead(status, flattenHeaders(headers));
   if (compress)

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { type Logger, pino } from "pino";
 import { serveMetrics, serveState } from "../../shared/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
@@ -58,7 +59,9 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   const gateway = { config, connections, isTrusted };
   const { registry, observe } = createObserver(config, logger);
 
-  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+  const latest = new WeakMap<Duplex, ServerResponse<IncomingMessage>>();
+  const serve = async (request: IncomingMessage, response: ServerResponse<IncomingMessage>) => {
+    latest.set(request.socket, response);
     const startedAt = performance.now();
     const outcome = await handleRequest(gateway, request, response);
     const finish = () => observe(outcome, response, performance.now() - startedAt);
@@ -68,9 +71,20 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   const proxy = createServer(SERVER_OPTIONS, serve);
   // Without a listener, Node answers 417 to any Expect other than 100-continue. nginx ignores it.
   proxy.on("checkExpectation", serve);
-  proxy.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  proxy.on("clientError", (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+    const response = latest.get(socket);
+    const isLast = response?.shouldKeepAlive === false;
+    // These bytes follow a request, which gets its own response. Then the connection ends.
+    if (response?.req.complete && (isLast || !response.writableFinished)) {
+      response.shouldKeepAlive = false;
+      return;
+    }
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-    refuseUnreadable(gateway, socket, error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400);
+    const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    // A request that could not be read to the end of its headers begins the packet.
+    const unread = response?.req.complete === false ? response.req.method : undefined;
+    const method = unread ?? error.rawPacket?.toString("latin1").match(/^[A-Z]+/)?.[0];
+    refuseUnreadable(gateway, socket, status, method);
   });
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = mostConnections;

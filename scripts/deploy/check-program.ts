@@ -92,7 +92,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       const changes = compareRights(await readRights(directory), rights);
       return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
-    await check("PostgREST's environment and the gateway's tables are those of the served versions", () =>
+    await check("PostgREST's environment and the gateway's tables match the served versions", () =>
       checkServedFiles(directory, served, keys, write === true),
     );
   } finally {

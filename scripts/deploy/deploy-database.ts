@@ -52,7 +52,7 @@ export interface DeploymentOptions extends ReleaseOptions {
   confirm?: () => Promise<void>;
   /** How long to wait for another deployment. Unlimited if absent. */
   waitMilliseconds?: number | undefined;
-  /** Takes the rights that the database has then for the list, instead of comparing them. For scratch databases. */
+  /** Records the rights that the database has afterwards as the list, instead of comparing them. For scratch databases. */
   takesRights?: boolean;
 }
 
@@ -76,13 +76,14 @@ export async function deployDatabase(
   const { directory = repositoryDirectory, report = () => {} } = options;
   const setPasswords = describePasswords(passwords);
   const files = await readFiles(directory);
-  const client = await connect(databaseUrl, "db-deploy");
+  let client = await connect(databaseUrl, "db-deploy");
   const migrations: string[] = [];
   try {
     await refuseOldServer(client);
     await refuseOtherCollation(client, report);
     await prepareSession(client);
     await refuseMissingRights(client, files.migrations);
+    client = await becomeOwner(client, databaseUrl);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
     const work = await findWork(client, files, options);
@@ -97,7 +98,6 @@ export async function deployDatabase(
 
     // The next deployment must not report accepted drift as drift.
     if (isDurableChanged) await forgetFingerprint(client);
-    if (pending.length > 0) await expectRights(client, files.rights);
     for (const migration of pending) {
       await runMigration(client, migration, files, report);
       migrations.push(migration.id);
@@ -139,6 +139,23 @@ export async function deployDatabase(
   } finally {
     await client.end();
   }
+}
+
+/** Whichever role deploys, everything belongs to the role that deployed first, which `reset role` must keep. */
+async function becomeOwner(client: Client, databaseUrl: string): Promise<Client> {
+  const { rows } = await client.query<{ owner: string }>(
+    `select pg_get_userbyid(nspowner) as owner from pg_catalog.pg_namespace
+     where nspname = 'deployment' and pg_get_userbyid(nspowner) <> current_user`,
+  );
+  const [other] = rows;
+  if (other === undefined) return client;
+  await client.end();
+  const url = new URL(databaseUrl);
+  const options = [url.searchParams.get("options"), `-c role=${other.owner.replaceAll(/[\\\s]/g, "\\$&")}`];
+  url.searchParams.set("options", options.filter(Boolean).join(" "));
+  const owner = await connect(url.href, "db-deploy");
+  await prepareSession(owner);
+  return owner;
 }
 
 /** Finds the migrations that a database has not run, whether its API has to be rebuilt, and which indexes differ. */

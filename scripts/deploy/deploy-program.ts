@@ -77,7 +77,7 @@ function judgePlan(plan: Plan, passwords: string[]): keyof typeof exitCodes {
 function readOptions(argv: string[]): Options {
   return new Command("npm run db:deploy --")
     .description(
-      "Updates the database to match db/ (migrations, API schemas), and sets the passwords of roles. Safe to repeat, and safe while requests are served.",
+      "Updates the database to match db/ (migrations, functions, API schemas, indexes), and sets the passwords of roles. Safe to repeat, and safe while requests are served.",
     )
     .option(
       "--wait <time>",
@@ -97,7 +97,7 @@ function readOptions(argv: string[]): Options {
     )
     .option(
       "--accept-unknown-release",
-      "deploy files whose commit is not known for sure: uncommitted changes, a shallow clone, no Git",
+      "deploy files whose commit or history is unknown: uncommitted changes, a shallow clone, no Git",
     )
     .option("--accept-drift", "deploy even if the database was changed by hand, and list those changes")
     .option("--json", 'print JSON; if it fails, {"error": {"kind", "message"}}')

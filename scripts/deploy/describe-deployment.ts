@@ -12,7 +12,7 @@ export function describeDeployment(done: Deployment, passwords: string[]): strin
     ...migrations.map((name) => `The migration ${name} was run.`),
     ...passwords.map((role) => `The password of ${role} was set.`),
     apiSchemasChanged ? "The API schemas were rebuilt." : "The API schemas are up to date.",
-    ...indexes.map((name) => `The index ${name} is as in db/data_set/indexes.sql now.`),
+    ...indexes.map((name) => `The index ${name} is now as in db/data_set/indexes.sql.`),
     ...describeAwaited(awaitedColumns),
     ...describePromises(changes),
   ];
@@ -51,7 +51,7 @@ export function describePlan(plan: Plan, passwords: string[]): string {
 
 /** The history of deployments, for people. */
 export function describeHistory(history: PastDeployment[]): string {
-  if (history.length === 0) return "Nothing was deployed to this database yet.";
+  if (history.length === 0) return "Nothing has been deployed to this database yet.";
   return history
     .flatMap(({ deployed_at, deployed_by, commit, doubt, ...done }) => [
       `${deployed_at.toISOString().slice(0, 16).replace("T", " ")} UTC, by ${deployed_by}: ${commit ? describeCommit(commit) : "unknown release"}`,

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { describeError } from "../../shared/describe-error.ts";
+import { expectRights } from "../sql/check-rights.ts";
 import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
@@ -75,7 +76,7 @@ export async function compareMigrations(
 export async function runMigration(
   client: Client,
   migration: Migration,
-  { functions, leakCheck }: Pick<DatabaseFiles, "functions" | "leakCheck">,
+  { functions, leakCheck, rights }: Pick<DatabaseFiles, "functions" | "leakCheck" | "rights">,
   report: (line: string) => void,
 ): Promise<void> {
   const { name, sql, noTransaction } = migration;
@@ -84,6 +85,7 @@ export async function runMigration(
     // The first deployment checks when it has created the functions that the check calls.
     if (isFirst) return;
     await installLeakCheck(client, leakCheck);
+    await expectRights(client, rights);
     await refuseLeaks(client, noTransaction || undefined);
   };
   if (!noTransaction) {

@@ -6,7 +6,7 @@ import type { Commit, Release } from "./release.ts";
 export interface ReleaseOptions {
   /** What is deployed. Absent for databases that belong to one checkout: those of tests, and the stack of `npm start`. */
   release?: Release | undefined;
-  /** Allows a release whose commit or order is not known for sure. */
+  /** Allows a release whose commit or history is unknown. */
   acceptsUnknownRelease?: boolean | undefined;
   /** Allows a release that lacks what was deployed last: commits, migrations, and what clients were promised. */
   rollsBack?: boolean | undefined;
@@ -15,11 +15,11 @@ export interface ReleaseOptions {
 }
 
 /**
- * Refuses a release that does not contain the one that was deployed last, because it is older or on another branch. What
- * contains it may lack migrations that the database ran: they stay after a rollback.
+ * Refuses a release that does not contain the one that was deployed last, because it is older or on another branch. A
+ * release that contains it may lack migrations that the database ran: they stay after a rollback.
  *
  * @param deployed the last deployment, and the last commit that is known
- * @param newer migrations that the database ran, and that are newer than all that would be deployed
+ * @param newer migrations that the database ran, newer than all those that would be deployed
  * @throws DeploymentRefused
  */
 export function refuseOlderRelease(
@@ -36,7 +36,7 @@ export function refuseOlderRelease(
     throw new DeploymentRefused(
       [
         `Nothing was deployed: ${doubt}.`,
-        "The history could not show what was deployed, or whether it is newer than the last release. Commit the changes, fetch",
+        "The history could not tell what was deployed, or whether it is newer than the last release. Commit the changes, fetch",
         "all commits (git fetch --unshallow), or build the image with RELEASE (npm run release:stamp). To deploy anyway, run",
         "npm run db:deploy -- --accept-unknown-release",
       ].join("\n"),
@@ -47,7 +47,7 @@ export function refuseOlderRelease(
     if (!rollsBack)
       throw new DeploymentRefused(
         [
-          "Nothing was deployed: this release does not contain the one that was deployed last, and would take its changes back.",
+          "Nothing was deployed: this release does not contain the one that was deployed last, and would undo its changes.",
           `  deployed last: ${describeCommit(last)}`,
           `  this release:  ${describeCommit(commit)}`,
           "If this release is older, deploy a newer one. Or, to roll back to it, run npm run db:deploy -- --roll-back",

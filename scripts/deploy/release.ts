@@ -16,7 +16,7 @@ export interface Release {
   commit?: Commit;
   /** The newest commits that it contains: abbreviated, separated by spaces. */
   contains?: string;
-  /** Why the files may differ from the commit, or why the commit or its order is unknown. */
+  /** Why the files may differ from the commit, or why the commit or its history is unknown. */
   doubt?: string;
 }
 
@@ -36,12 +36,12 @@ export async function readRelease(directory: string): Promise<Release> {
     // Fails if the commit does not have the directory.
     await git("rev-parse", "HEAD:./");
     const [id = "", author = "", date = "", subject = ""] = (
-      await git("log", "--max-count=1", "--format=%H%n%an%n%cI%n%s")
+      await git("log", "--max-count=1", "--no-show-signature", "--format=%H%n%an%n%cI%n%s")
     ).split("\n");
     const range = [`--max-count=${newestCommits}`, "--abbrev-commit", "--abbrev=12", "HEAD"];
     const contains = (await git("rev-list", ...range)).replaceAll("\n", " ");
     const release = { commit: { id, author, date, subject }, contains };
-    if ((await git("status", "--porcelain", "--", ".")) !== "")
+    if ((await git("status", "--porcelain", "--untracked-files=all", "--", ".")) !== "")
       return { ...release, doubt: "db has uncommitted changes" };
     if ((await git("rev-parse", "--is-shallow-repository")) === "true")
       return { ...release, doubt: "the clone is shallow" };

@@ -4,11 +4,11 @@ import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import { functionSchemas, nameFunction } from "./read-files.ts";
 
-/** What `completeFunctions` has to drop, and the triggers of before. */
+/** What `completeFunctions` has to drop, and the triggers that existed before. */
 export interface Replaced {
   others: string[];
   triggers: Set<string>;
-  /** Whether functions stay that something durable depends on: newer migrations made it, and stay as well. */
+  /** Whether to keep functions that something durable depends on, because newer migrations, which stay, made it. */
   keepsUsed?: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function replaceFunctions(
 }
 
 /**
- * Replaces the functions that have triggers, with these, and drops functions, triggers and earlier signatures that no file has.
+ * Replaces the functions that have triggers, and the triggers, and drops functions, triggers and earlier signatures that no file has.
  *
  * @throws SqlFileError; DeploymentRefused if something durable depends on what would be dropped
  */
@@ -69,7 +69,7 @@ export async function completeFunctions(
   );
 }
 
-// Those of these functions that anything but these functions depends on, and those that they call.
+// The given functions that something other than these depends on, and the functions that they call.
 const usedFunctions = `
 with recursive used as (
   select refobjid as oid from pg_catalog.pg_depend
@@ -92,8 +92,8 @@ select coalesce(md5(string_agg(pg_get_functiondef(oid), '' order by oid)), '') a
 from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and proname !~ '^find_'`;
 
 /**
- * Replaces the functions of the schemas `extensions` and `data_set` before a migration runs: defaults and indexes of tables call
- * the ones, and migrations the others. Does nothing before the migrations that create the schemas.
+ * Replaces the functions of the schemas `extensions`, which defaults and indexes of tables call, and `data_set`, which
+ * migrations call, before a migration runs. Does nothing before the migrations that create the schemas.
  */
 export async function replaceEarlyFunctions(client: Client, files: SqlFile[]): Promise<void> {
   const { rows: schemas } = await client.query<{ name: string }>(

@@ -24,8 +24,7 @@ const settings = "scripts/stack/postgrest.env";
 
 /**
  * Compares what files outside `db` repeat of the served schemas: their names, which PostgREST uses if it cannot read
- * request.pre_config(), and their tables' keys and columns,
- * by which the gateway completes orders and explains errors.
+ * request.pre_config(), and their tables' keys and columns, by which the gateway completes orders and explains errors.
  *
  * @param directory a `db` directory; files that are not beside it are not compared
  * @param write whether to correct the files

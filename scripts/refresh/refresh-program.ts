@@ -51,14 +51,14 @@ function createCommand(env: NodeJS.ProcessEnv): Command {
       "--from <place>",
       "publish these files: a directory or s3://bucket/prefix with <table>.csv[.gz] or *-<table>.csv[.gz] (REFRESH_SOURCE)",
     )
-    .option("--tolerate <rows>", "leave up to so many bad rows out", parseWhole, 0)
-    .option("--rejects <file>", "where the rows that are left out go", "rejects.csv")
+    .option("--tolerate <rows>", "leave out up to this many faulty rows", parseWhole, 0)
+    .option("--rejects <file>", "file for the rows that are left out", "rejects.csv")
     .option(
       "--accept-shrink",
-      "publish even what has lost rows, or whose share of suppressed submissions moved",
+      "publish even if a table has lost rows, or the share of suppressed submissions has changed",
     )
-    .option("--accept-growth", "publish even a table that has more than doubled")
-    .option("--force", "publish even what is live already, or was rolled back")
+    .option("--accept-growth", "publish even if a table has more than doubled")
+    .option("--force", "publish even files that are live already, or were rolled back")
     .option("--dry-run", "read and check the files, say what would be published, and change nothing")
     .option("--rollback", "make the previous data set live again")
     .option("--release <report-id>", "let a report that was suppressed be public, from the next refresh on")

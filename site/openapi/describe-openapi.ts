@@ -95,24 +95,31 @@ const describeError = (description: string) => ({
 });
 
 /** The schema of a table's rows. No column is required, because `select` may leave it out. */
-function describeRow({ title, columns }: Table): object {
+function describeRow({ title, columns, required_columns }: Table): object {
   const describeColumn = ({ name, label, type, description }: Column) =>
-    [name, { title: label, ...describeType(type), description }] as const;
+    [name, { title: label, ...describeType(type, !required_columns.includes(name)), description }] as const;
   return { type: "object", description: title, properties: Object.fromEntries(columns.map(describeColumn)) };
 }
 
-const types: Record<string, object> = {
-  bigint: { type: ["integer", "null"], format: "int64" },
-  integer: { type: ["integer", "null"], format: "int32" },
-  numeric: { type: ["number", "null"] },
-  boolean: { type: ["boolean", "null"] },
-  date: { type: ["string", "null"], format: "date" },
+const types: Record<string, { type: string; format?: string }> = {
+  bigint: { type: "integer", format: "int64" },
+  integer: { type: "integer", format: "int32" },
+  numeric: { type: "number" },
+  boolean: { type: "boolean" },
+  date: { type: "string", format: "date" },
+  text: { type: "string" },
+  "character varying": { type: "string" },
 };
 
-function describeType(type: string): object {
-  const [, length] = /^character varying\((\d+)\)$/.exec(type) ?? [];
-  if (length !== undefined) return { type: ["string", "null"], maxLength: Number(length) };
-  return types[type] ?? (/^(text|character varying)$/.test(type) ? { type: ["string", "null"] } : {});
+function describeType(type: string, isNullable: boolean): object {
+  const [, name = type, length] = /^(character varying)\((\d+)\)$/.exec(type) ?? [];
+  const { type: jsonType, ...rest } = types[name] ?? {};
+  if (jsonType === undefined) return {};
+  return {
+    type: isNullable ? [jsonType, "null"] : jsonType,
+    ...rest,
+    ...(length !== undefined && { maxLength: Number(length) }),
+  };
 }
 
 const profile = (name: string, schema: string) => ({

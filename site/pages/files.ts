@@ -90,7 +90,8 @@ general = pandas.read_parquet('${base}general.parquet').astype({'total_amount_ex
 ${print}"`,
     "Python, CSV": `python3 -c "
 import pandas
-general = pandas.read_csv('${base}general.csv.gz', dtype='string').astype({'total_amount_expended': 'Int64'})
+general = pandas.read_csv('${base}general.csv.gz', dtype='string', keep_default_na=False, na_values=[''])
+general = general.astype({'total_amount_expended': 'Int64'})
 ${print}"`,
     R: `Rscript -e '
 options(scipen = 999)

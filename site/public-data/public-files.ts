@@ -17,6 +17,8 @@ export interface PublicFile {
   name: string;
   bytes: number;
   sha256: string;
+  /** Only of files that list changes. Others were published with their data set. */
+  published_at?: string;
   /** Only of tables as CSV, and not of files that earlier versions wrote. */
   text?: CompressedText;
 }

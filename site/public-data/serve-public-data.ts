@@ -4,6 +4,7 @@ import { constants, createGunzip, createInflateRaw } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import Negotiator from "negotiator";
 import type { Range } from "../../shared/objects/objects.ts";
+import { allowAnyOrigin } from "../../shared/web/any-origin.ts";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { CompressedText, Manifest, PublicFile, PublicFiles } from "./public-files.ts";
 
@@ -21,21 +22,8 @@ const otherFile = makeError(412, "file_changed", {
   hint: "Start again without If-Match.",
 });
 const types: Record<string, string> = { gz: "application/gzip", parquet: "application/vnd.apache.parquet" };
-const anyOrigin = { "access-control-allow-origin": "*" };
-const headers = {
-  ...anyOrigin,
-  // Caches revalidate their copy each time, and get 304 if it is current.
-  "cache-control": "public, no-cache",
-  "access-control-expose-headers": "Data-Set, ETag, Accept-Ranges, Content-Range, Content-Length",
-};
-
-/** Lets pages of other origins read parts of a file. */
-const preflight = {
-  ...anyOrigin,
-  "access-control-allow-methods": "GET, HEAD",
-  "access-control-allow-headers": "Range, If-Match, If-None-Match, If-Range",
-  "access-control-max-age": "86400",
-};
+// Caches revalidate their copy each time, and get 304 if it is current.
+const headers = { "cache-control": "public, no-cache" };
 
 /**
  * Serves the live data set's bulk files, and `manifest.json`, which lists them, with ranges and an ETag that is the
@@ -49,27 +37,29 @@ export function servePublicData(
   onRequest: onRequestHookHandler[] = [],
 ): void {
   for (const folder of [publicData, federalData]) {
-    app.options(`${folder}*`, (_request, reply) => reply.code(204).headers(preflight).send());
+    const url = `${folder}*`;
     app.route<{ Params: { "*": string } }>({
       method: ["GET", "HEAD"],
-      url: `${folder}*`,
-      onRequest,
+      url,
+      onRequest: [allowAnyOrigin(app, url), ...onRequest],
       handler: async (request, reply) => {
         const { "*": name } = request.params;
         const live = await files.readManifest();
         const isManifest = name === "manifest.json";
         const found = live && !isManifest ? findFile(live.manifest, name, folder) : undefined;
         if (live === undefined || !(isManifest || found)) return sendError(reply, noSuchFile);
-        const { data_set: id, published_at: published } = live.manifest;
+        const { data_set: id, published_at } = live.manifest;
         reply.headers({
           ...headers,
-          "data-set": `"${id}"; published="${published.replace(/\.\d+Z$/, "Z")}"`,
+          "data-set": `"${id}"; published="${published_at.replace(/\.\d+Z$/, "Z")}"`,
         });
         if (found === undefined) {
+          // It has no Last-Modified, because its text may change without a publication.
           const sha256 = createHash("sha256").update(live.text).digest("hex");
           reply.type("application/json; charset=utf-8");
           return isSettled(request, reply, `"${sha256}"`) ? reply : reply.send(live.text);
         }
+        reply.header("last-modified", new Date(found.published_at ?? published_at).toUTCString());
         const directory = found.name.startsWith("changes-") ? found.name.replace(/\..*/, "") : id;
         const open = (range: Range) => files.open(directory, found.name, range);
         reply.header("content-disposition", `attachment; filename="${name.replace(/.*\//, "")}"`);
@@ -146,9 +136,11 @@ const trailerBytes = 8;
 /** Sends 412 or 304 if the request's conditions require it. Returns whether it did. */
 function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header("etag", etag);
-  const expected = request.headers["if-match"];
+  const { "if-match": expected, "if-none-match": known, "if-modified-since": since } = request.headers;
   const isOther = expected !== undefined && !listsTag(expected, etag);
-  const isSame = listsTag(request.headers["if-none-match"], etag);
+  // Only the file's own date counts. A date of the client's own may lie between a publication and the moment at which its files appear.
+  const isSameDate = since !== undefined && since === reply.getHeader("last-modified");
+  const isSame = known === undefined ? isSameDate : listsTag(known, etag);
   if (isOther) sendError(reply, otherFile);
   else if (isSame) reply.code(304).send();
   return isOther || isSame;

@@ -334,6 +334,7 @@ describe("constraints", () => {
   it("keep public and suppressed rows apart", async () => {
     const insert = (table: string, isPublic: boolean) =>
       select(`insert into ${table} (report_id, auditee_uei, is_public) values ('x', 'UEI', ${isPublic})`);
+    await expect(select("update disclosed.general set is_public = null")).rejects.toThrow('"is_public"');
     await expect(insert("disclosed.general", false)).rejects.toThrow('"general_is_public"');
     await expect(insert("suppressed.general", true)).rejects.toThrow('"general_is_suppressed"');
     await expect(

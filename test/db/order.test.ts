@@ -128,6 +128,6 @@ it("a count without rows reads only an index, but no other query does", async ()
   const count = "select count(*) from api_v1_1_0.federal_awards where report_id > 'R2000'";
   const read = (order?: string) => explain("federal_awards", count, order ? { "x-row-order": order } : {});
   expect(await read("any")).toContain("Index Only Scan");
-  expect(await read("file")).not.toContain("Index");
+  expect(await read("file")).not.toMatch(/Index (Only )?Scan using/);
   expect(await read()).not.toContain("Index Only Scan");
 });

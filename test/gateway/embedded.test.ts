@@ -188,6 +188,28 @@ test("a malformed request gets 400 with a body like every error, and its connect
     );
 });
 
+test("a malformed HEAD gets no body", async () => {
+  const { url } = await startEmbedded(await readKongYml(), nowhere);
+  expect(await sendBytes(url, "HEAD /\xe9 HTTP/1.1\r\nHost: a\r\n\r\n")).toMatch(
+    /^HTTP\/1\.1 400 .*\r\n\r\n$/s,
+  );
+});
+
+test("bytes after a request are no second response, and end the connection", async () => {
+  const url = await start((incoming, response) => {
+    incoming.resume();
+    response.end("ok");
+  });
+  for (const [method, body] of [
+    ["HEAD", ""],
+    ["GET", "ok"],
+  ]) {
+    const answer = await sendBytes(url, `${method} / HTTP/1.1\r\nHost: a\r\n\r\n[]`);
+    expect(answer.match(/^HTTP/gm), method).toHaveLength(1);
+    expect(answer, method).toMatch(new RegExp(`^HTTP/1.1 200 .*connection: close\r\n\r\n${body}$`, "is"));
+  }
+});
+
 test("a 304 with a Content-Length reaches the client, and later requests get their own responses", async () => {
   const url = await start((incoming, response) => {
     if (incoming.url === "/") return void response.writeHead(304, { "content-length": 5 }).end();

@@ -65,6 +65,7 @@ describe("requests for PDFs of public reports", () => {
     await spend("192.0.2.1");
     const { statusCode, headers, json } = await ask("192.0.2.1", "192.0.2.2");
     expect([statusCode, json().code]).toEqual([429, "too_many_requests"]);
+    expect(headers["access-control-allow-origin"]).toBe("*");
     const seconds = Number(headers["retry-after"]);
     expect(seconds > 0 && seconds <= 3600, `${seconds} s`).toBe(true);
     expect(await readStatus("192.0.2.2")).toBe(404);
@@ -97,8 +98,13 @@ describe("downloads of bulk files", () => {
       onTestFinished(() => void socket.destroy());
       return socket;
     };
-    const readStatus = async (address: string, target = "/public-data/a.gz", method = "HEAD") =>
-      (await send(url, target, { method, headers: { "x-forwarded-for": address } })).status;
+    const readStatus = async (address: string, target = "/public-data/a.gz", method = "HEAD") => {
+      const options = { method, headers: { "x-forwarded-for": address } };
+      const { status, headers } = await send(url, target, options);
+      // Scripts on pages of other sites can read each answer.
+      expect(headers["access-control-allow-origin"]).toBe("*");
+      return status;
+    };
     return { server: app.server, stall, readStatus };
   }
 

@@ -225,7 +225,13 @@ describe("storage that clients cannot reach", () => {
   test("is relayed by the report service, at the URL that a token redirects to", async () => {
     const reply = await send(url, address);
     expect(reply).toMatchObject(pdfAnswer);
-    expect(reply.headers).toMatchObject({ ...securityHeaders, "cache-control": "private, no-store" });
+    const readable = { "access-control-allow-origin": "*" };
+    expect(reply.headers).toMatchObject({
+      ...securityHeaders,
+      ...readable,
+      "cache-control": "private, no-store",
+    });
+    expect(await send(url, address, { method: "OPTIONS" })).toMatchObject({ status: 204, headers: readable });
     const range = { range: "bytes=0-3" };
     expect(await send(url, address, { headers: range })).toMatchObject({ status: 206, body: "%PDF" });
   });

@@ -150,6 +150,7 @@ const describeTable = (columns: { name: string; type: string; values?: string[] 
   columns: columns.map((column) => ({ label: "", description: "", values: [], words: {}, ...column })),
   embeds: [],
   key: [],
+  required_columns: [],
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
@@ -9,7 +9,9 @@ import type { RunningApp } from "../../shared/web/start-app.ts";
 import { readSiteConfig } from "../../site/config.ts";
 import { prepareSite } from "../../site/prepare-site.ts";
 import { send } from "../report-service/http.ts";
+import { serviceDatabaseUrl } from "../report-service/parts.ts";
 import { columns } from "../support/columns.ts";
+import { startRelay } from "../support/relay.ts";
 import { createScratchDatabase } from "../support/scratch-database.ts";
 import { query, target } from "../support/target.ts";
 
@@ -194,11 +196,50 @@ it("without a database or contact, every page is served, with commands that work
   const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
+  const unavailable = { "retry-after": "5", "cache-control": "no-store", "access-control-allow-origin": "*" };
+  expect(await read("/openapi.json")).toMatchObject({ status: 503, headers: unavailable });
   const { status, headers } = await read("/record/2023-06-GSAFAC-0000000001");
   expect([status, headers["retry-after"]]).toEqual([503, "5"]);
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
 });
+
+it.each(["refuse", "hold"] as const)(
+  "while the database is away (%s), documents that are made from it stay as they were",
+  async (goAway) => {
+    const url = new URL(target.databaseUrl);
+    const relay = await startRelay(Number(url.port));
+    onTestFinished(() => relay.refuse());
+    url.port = String(relay.port);
+    const service = await startApp(serviceDatabaseUrl(url.href));
+    const home = (await send(service.url, "/explorer")).body;
+    const [description = ""] = /\/assets\/api-\w+\.json/.exec(home) ?? [];
+    const read = () =>
+      Promise.all(
+        [
+          "/openapi.json",
+          "/openapi.json?version=api_v1_1_0",
+          "/reference",
+          "/changes.atom",
+          "/changes",
+          "/",
+          description,
+        ].map(async (path) => {
+          const { status, headers, body } = await send(service.url, path);
+          return [path, status, headers.etag, body];
+        }),
+      );
+    const before = await read();
+    expect(before.map(([, status]) => status)).toEqual(before.map(() => 200));
+    await relay[goAway]();
+    // Long after the service would ask the database again.
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, "now").mockImplementation(() => now() + 3_600_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await read()).toEqual(before);
+    expect(await read()).toEqual(before);
+  },
+);
 
 it("there are no pages without API_URL", () => {
   expect(readSiteConfig({ ENVIRONMENT: "staging" })).toBeUndefined();

@@ -362,7 +362,7 @@ it("the DuckDB command on /files keeps leading zeros", async () => {
 });
 
 const hasPandas = spawnSync("python3", ["-c", "import pandas, pyarrow"]).status === 0;
-it("the Python commands on /files keep leading zeros and print dollars in full", async () => {
+it("the Python commands on /files keep leading zeros and the text N/A, and print dollars in full", async () => {
   const { page } = await site.open("/files");
   const rows = await site.query(
     `select auditee_ein as ein, auditee_zip as zip, total_amount_expended as dollars from disclosed.general
@@ -376,6 +376,15 @@ it("the Python commands on /files keep leading zeros and print dollars in full",
     const printed = execFileSync("/bin/sh", ["-ec", command], { encoding: "utf8" });
     for (const { ein, zip, dollars } of rows)
       expect(printed).toMatch(new RegExp(` ${ein} +${zip} +${dollars ?? "<NA>"}\\n`));
+    if (format === "Parquet") continue;
+    const ofFindings = command
+      .replace("general.csv.gz", "findings.csv.gz")
+      .replace(/\n.*astype.*\n/, "\n")
+      .replace(/print\(.*\)/, "print((general['prior_finding_ref_numbers'] == 'N/A').sum())");
+    const [counted] = await site.query(
+      "select count(*) as texts from disclosed.findings where prior_finding_ref_numbers = 'N/A'",
+    );
+    expect(execFileSync("/bin/sh", ["-ec", ofFindings], { encoding: "utf8" }).trim()).toBe(counted?.texts);
   }
 });
 

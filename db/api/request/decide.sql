@@ -21,7 +21,7 @@ declare
   place integer := 1;
   answer record;
   retirement jsonb;
-  answer_headers text;
+  answer_headers text := '[]';
   done text;
 begin
   -- Step 1: PostgreSQL's log lines and pg_stat_activity show the request's ID. The gateway only sends IDs that fit into the
@@ -91,16 +91,11 @@ begin
       perform request.refuse_for('not modified', answer.etag);
     end if;
     answer_headers := format(
-      '[{"ETag":%s},{"Data-Set":"\"%s\"; published=\"%s\""},', to_json(answer.etag), answer.data_set_id, answer.published_at
+      '[{"ETag":%s},{"Data-Set":"\"%s\"; published=\"%s\""}]', to_json(answer.etag), answer.data_set_id, answer.published_at
     );
   end if;
 
-  -- Step 5: the headers of the response.
-  answer_headers := case
-    when is_read then coalesce(answer_headers, '[')
-      || '{"Cache-Control":"private, no-cache"},{"Vary":"Accept, Accept-Profile, Prefer, Range, X-Api-Key"}]'
-    else '[]'
-  end;
+  -- Step 5: the headers of the response. The gateway says what caches may do with it.
   if retirement is not null then
     answer_headers := retirement || answer_headers::jsonb;
   end if;

@@ -17,7 +17,7 @@ begin
     -- reports, which have no row in general.
     if table_name = 'general' then
       execute format(
-        'alter table %s add constraint %I check (%s)', relation,
+        'alter table %s alter column is_public set not null, add constraint %I check (%s)', relation,
         case when is_suppressed then 'general_is_suppressed' else 'general_is_public' end,
         case when is_suppressed then 'not is_public' else 'is_public' end
       );

@@ -5,6 +5,10 @@ language sql stable security invoker set search_path = ''
 as $$
   with keys as materialized (
     select view_keys.view_id, to_jsonb(min(view_keys.columns)) as columns from publication.view_keys group by view_keys.view_id
+  ), required_columns as materialized (
+    select required_columns.view_id, jsonb_agg(required_columns.name order by required_columns.name) as names
+    from publication.required_columns
+    group by required_columns.view_id
   )
   select coalesce(
     jsonb_agg(
@@ -18,6 +22,8 @@ as $$
                 'name', views.relname,
                 'description', coalesce(obj_description(views.oid, 'pg_class'), ''),
                 'key', coalesce((select keys.columns from keys where keys.view_id = views.oid), '[]'),
+                'required_columns',
+                coalesce((select required_columns.names from required_columns where required_columns.view_id = views.oid), '[]'),
                 'columns', (
                   select jsonb_agg(
                     jsonb_build_object(

@@ -144,8 +144,8 @@ end
 -- What request.decide() has to do so that all pages have the same order: "any" if every plan returns the same rows, because they are
 -- sorted, at most one or not sent; "file" if PostgreSQL has to read the filtered rows in the order of the file. It reads whole
 -- tables in no other order.
-local function find_row_order(is_ordered, filters, key, method)
-  if is_ordered or method == "HEAD" or is_whole(key, filters) then
+local function find_row_order(is_ordered, filters, key, has_rows)
+  if is_ordered or not has_rows or is_whole(key, filters) then
     return "any"
   end
   return next(filters) and "file"
@@ -153,7 +153,7 @@ end
 
 -- Parameters that choose a part of an embedded list.
 local PARTS = { limit = true, offset = true }
-local NOT_FILTERS = { select = true, order = true, limit = true, offset = true, columns = true, on_conflict = true }
+local NOT_FILTERS = { select = true, order = true, offset = true, columns = true, on_conflict = true }
 
 local function split_query(query)
   local texts = {}
@@ -181,6 +181,7 @@ return function(request, profile, most_items)
   end
   local find = read_embeds(request.parameters, most_items)
   local texts, filters, is_ordered, parts, paths = split_query(request.query), {}, {}, {}, {}
+  local greatest_limit
   for place, parameter in ipairs(request.parameters) do
     local path = find_path(parameter)
     local ordered = name
@@ -192,6 +193,8 @@ return function(request, profile, most_items)
       is_ordered[path or ""] = true
     elseif PARTS[parameter.keyword] and path and keys[ordered] and not parts[path] then
       parts[path], paths[#paths + 1] = ordered, path
+    elseif parameter.name == "limit" then
+      greatest_limit = math.max(greatest_limit or 0, tonumber(parameter.value) or 1)
     elseif not path and not NOT_FILTERS[parameter.keyword] then
       filters[parameter.name] = filters[parameter.name] == "eq" and "eq" or parameter.value:match("^(%l*)%.") or ""
     end
@@ -201,5 +204,6 @@ return function(request, profile, most_items)
       texts[#texts + 1] = encode(path) .. ".order=" .. complete("", parts[path], keys, find)
     end
   end
-  return table.concat(texts, "&"), find_row_order(is_ordered[""], filters, keys[name], request.method)
+  local has_rows = request.method ~= "HEAD" and greatest_limit ~= 0
+  return table.concat(texts, "&"), find_row_order(is_ordered[""], filters, keys[name], has_rows)
 end

@@ -6,7 +6,7 @@ local LONGEST_SHOWN = 60
 -- Every key contains at least 40 letters and digits in a row.
 local KEY_LENGTH = 40
 
--- What words of other APIs mean here. Words are in lower case and without other characters than letters.
+-- What words of other APIs mean here. The words are lowercase and contain only letters.
 local MEANINGS = {
   { "first limit max maxresults num pagesize perpage rows size take top", "For <number> rows, write `<path>limit=<number>`." },
   { "count total", "For <number> rows, write `<path>limit=<number>`. To count rows, send the header Prefer: count=exact." },

@@ -37,7 +37,7 @@ end
 
 local SYNTAX = {
   { "parse select", "Separate columns by commas, and put the columns of another table in parentheses: `select=report_id,findings(reference_number)`." },
-  { "parse logic tree", "Put the filters of `or` and `and` in parentheses, with a point before each operator and value: `or=(audit_year.eq.2023,audit_year.eq.2022)`." },
+  { "parse logic tree", "Put the filters of `or` and `and` in parentheses, with a period before each operator and value: `or=(audit_year.eq.2023,audit_year.eq.2022)`." },
 }
 
 local COUNT = "To count rows, send the header Prefer: count=exact, and read Content-Range."
@@ -94,7 +94,7 @@ local function explain_value(request, message)
     or find_parameter(request, function(each) return value == "" and each.value:find("[.(,]$") ~= nil end)
   local kind = message:match("type (%l+)") or "date"
   if not parameter then
-    return get_value(request, "select"):find("::", 1, true) and "PostgreSQL cannot cast each value. Leave the casts (::) out of `select`."
+    return get_value(request, "select"):find("::", 1, true) and "PostgreSQL cannot cast every value. Leave the casts (::) out of `select`."
       or ("Write a value of the type %s, such as %s."):format(kind, EXAMPLES[kind] or "null")
   end
   local name = show(parameter.name)

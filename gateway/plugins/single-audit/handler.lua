@@ -270,6 +270,17 @@ local function filter_service_headers(status)
   end
 end
 
+-- A cache may keep the rows that a key gets, but must ask each time whether they are current. PostgREST's description of the API and
+-- its 304 come without headers that SQL sets, so these are set here for all reads.
+local function set_caching(status, method)
+  if status >= 400 then
+    kong.response.set_header("Cache-Control", "no-store")
+  elseif method == "GET" or method == "HEAD" then
+    kong.response.set_header("Cache-Control", "private, no-cache")
+    kong.response.set_header("Vary", "Accept, Accept-Profile, Prefer, Range, X-Api-Key")
+  end
+end
+
 local function set_retry_after()
   local response = kong.response
   local seconds = rewrite_error.retry_after(response.get_header("Proxy-Status"), response.get_header("Retry-After"))
@@ -340,6 +351,7 @@ function handler:header_filter(config)
   if status >= 400 and not plugin.is_refused then
     status = rewrite_error_head(source, status, request)
   end
+  set_caching(status, request.method)
   if status == 503 then
     set_retry_after()
   end

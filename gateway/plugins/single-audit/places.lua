@@ -22,10 +22,10 @@ local places = {}
 --- @param request   { kong_id, hash (of the key), tier, network }
 --- @param is_known  whether PostgreSQL has accepted the key. Others wait in a queue of their network, so that made-up keys do not
 ---   fill the queues of clients.
---- @return a visit, for the other functions
+--- @return a visit, which the other functions take
 function places.open(config, request, is_known)
   local limits = config.at_a_time
-  -- Nobody gets the last connection of PostgREST.
+  -- No key or network gets PostgREST's last connection.
   local function leave_one(limit) return math.max(1, math.min(limit, limits.all - 1)) end
   local tier = config.limits[request.tier] or config.limits.default
   local of_client = "key:" .. request.hash .. (tier.by == "network" and request.network or "")

@@ -43,7 +43,7 @@ local HINTS = {
   PGRST107 = formats.hint,
   PGRST116 = "For a list, leave application/vnd.pgrst.object+json out of Accept. For a single row, filter by a key, such as report_id in `general`.",
   PGRST118 = "A list can only be sorted by itself: write `findings.order=reference_number`, with the name of the embedded table.",
-  PGRST119 = "Leave the points before the table out of `select`: a row has several of its rows.",
+  PGRST119 = "Leave the periods before the table out of `select`: several of its rows belong to one row.",
   PGRST122 = "Leave handling=strict out of the header Prefer, or the preferences that `details` names.",
   PGRST123 = "To count rows, send the header Prefer: count=exact. The tables totals_by_state, totals_by_agency and totals_by_program have totals for each audit year. For other totals, download the bulk files.",
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",

@@ -4,7 +4,7 @@ return {
   -- The version that a client gets if it names none.
   default = "api_v1_1_0",
   -- The hash of complete_order.lua.
-  rules = "ab61193cc8f88ce1d6c19aa9a963472738982571713fe994149e38985ac34d0e",
+  rules = "01ec939528e9233f7400af31347f4b895d6beef4f3978dbfd572ddcac4c46222",
   -- The columns that are unique together.
   keys = {
     api_v1_1_0 = {

@@ -206,6 +206,29 @@ export const detours: Record<string, string> = {
     "Missing: policy tribal_access on suppressed.passthrough",
   "alter default privileges for role postgres in schema access grant execute on functions to api_public":
     "Unlisted: objects that the deploying role creates in schema access: api_public may execute on functions",
+  "create role clerk createrole; grant select on suppressed.general to clerk":
+    "Unlisted: clerk may select on table suppressed.general",
+  "create role hirer createrole; grant api_tribal to hirer": "Unlisted: hirer may become api_tribal",
+  [`create view ${api}.copy as table suppressed.general; alter extension pg_trgm add view ${api}.copy; grant select on ${api}.copy to api_public; alter view ${api}.copy owner to api_owner`]:
+    "Unlisted: api_public may select on table api_v1_1_0.copy",
+  "create view request.copy as table suppressed.general; grant select on request.copy to site; alter extension pg_trgm add view request.copy":
+    "Unlisted: site may select on table request.copy",
+  [`create function request.peek() returns bigint ${definer}; grant execute on function request.peek to api_public; alter extension pg_trgm add function request.peek()`]:
+    "Unlisted: api_public may execute on function request.peek()",
+  [`create function extensions.peek() returns bigint ${definer}; grant execute on function extensions.peek to public; alter extension unaccent add function extensions.peek()`]:
+    "Unlisted: function extensions.peek() runs as the deploying role",
+  "create or replace function extensions.unaccent(text) returns text language plpgsql as 'begin perform set_config(''role'', ''api_tribal'', true); return $1; end'":
+    "Unlisted: function extensions.unaccent(text): ",
+  "drop trigger downloads_refuse_removal on access.downloads; create trigger downloads_refuse_removal before delete or truncate on access.downloads for each statement when (false) execute function access.refuse_removal()":
+    "Unlisted: trigger downloads_refuse_removal on access.downloads: BEFORE DELETE OR TRUNCATE",
+  "alter table access.api_keys enable replica trigger api_keys_keep":
+    "Unlisted: trigger api_keys_keep on access.api_keys (disabled)",
+  "do $$ begin execute 'create or replace view access.key_overview as ' || replace(pg_get_viewdef('access.key_overview'::regclass), 'api_keys.replaces_id', 'api_keys.replaces_id, api_keys.key_sha256'); end $$":
+    "Unlisted: view access.key_overview: ",
+  "create view information_schema.copy as table suppressed.general; grant select on information_schema.copy to public":
+    "Unlisted: PUBLIC may select on table information_schema.copy",
+  "alter function pg_catalog.query_to_xml(text, boolean, boolean, text) security definer":
+    "Unlisted: function query_to_xml(text,boolean,boolean,text) runs as the deploying role",
 };
 
 /** What a database's owner or publisher could run, and what find_leaks() then reports. */
@@ -326,7 +349,7 @@ export const attacks: Record<string, string> = {
   "grant update (auditee_name) on disclosed.general to api_tribal":
     "Unlisted: api_tribal may update (auditee_name) on table disclosed.general",
   "create trigger keep before update on disclosed.general for each row execute function suppress_redundant_updates_trigger()":
-    "Unlisted: trigger keep on disclosed.general: EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+    "Unlisted: trigger keep on disclosed.general: BEFORE UPDATE ON disclosed.general FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
   "create rule copy as on insert to dissemination.findings do instead select 1":
     "Unlisted: rule copy on dissemination.findings",
   "alter table disclosed.general add column shouted text generated always as (upper(auditee_name)) stored":
@@ -357,4 +380,10 @@ export const attacks: Record<string, string> = {
     "Unlisted: api_public may select on table dissemination.past",
   "create schema helper; create domain helper.role as text check (set_config('role', value, true) = value); alter table disclosed.general add column more helper.role":
     "disclosed.general.more has the type helper.role",
+  "update disclosed.totals_by_state set amount_expended = amount_expended + (select sum(amount_expended) from suppressed.federal_awards)":
+    "disclosed.totals_by_state should count all public rows of federal_awards and no others",
+  "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
+    "disclosed.general_stubs reveals data of suppressed submissions",
+  "delete from deployment.api_schemas; grant api_tribal to api_public":
+    "Unlisted: api_public may become api_tribal",
 };

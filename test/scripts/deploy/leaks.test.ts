@@ -19,7 +19,8 @@ async function askAfter(attack: string): Promise<string> {
     await checkLeaks(own.client, "");
     return "";
   } catch (error) {
-    return error instanceof Error && error.name === "LeaksFound" ? error.message : Promise.reject(error);
+    if (error instanceof Error && error.name === "LeaksFound") return error.message;
+    throw error;
   } finally {
     await own.client.query("rollback");
   }
@@ -63,6 +64,9 @@ describe("the leak check", () => {
       "grant select on disclosed_previous.general to api_public; grant select (report_id) on disclosed.general to gateway",
       "create domain request.role as text",
       "alter role report_service createrole; grant api_tribal to authenticator with admin option",
+      "alter role all set row_security = off; alter role api_public set search_path = 'public'",
+      "do $$ begin execute format('alter role site in database %I set search_path = public', current_database()); end $$",
+      "do $$ begin execute format('alter database %I set session_replication_role = replica', current_database()); end $$",
       "alter view dissemination.general reset (security_invoker)",
       "grant select on pg_statistic to api_public; grant execute on function pg_read_file(text) to public",
       "create schema helper authorization publisher",
@@ -93,6 +97,10 @@ describe("the leak check", () => {
       "create schema helper; create table helper.copy as table suppressed.general; create view helper.names as select auditee_name from helper.copy; create function helper.one() returns integer language sql return 1",
     ],
     [
+      "an administrator who may become the deploying role",
+      "create role administrator createrole; grant postgres, publisher to administrator with admin option",
+    ],
+    [
       "roles that watch the server, or read public rows",
       "create role watcher in role pg_monitor; create role reporter; grant usage on schema disclosed to reporter; grant select on disclosed.general, dissemination.findings to reporter",
     ],
@@ -114,6 +122,9 @@ describe("the leak check", () => {
         /Unlisted: api_public may select( \(query\))? on table public\.pg_stat_statements/,
       );
   });
+
+  it("is refused without its list", async () =>
+    expect(askAfter("alter table deployment.rights rename to others")).rejects.toThrow("deployment.rights"));
 
   it("reveals no value of a suppressed row", async () => {
     const { rows } = await own.client.query("select report_id, auditee_name from suppressed.general");
@@ -151,6 +162,9 @@ describe("a migration", () => {
     await expect(deploy()).rejects.toThrow(leak);
     expect(await listMigrations()).toEqual([]);
     expect(await askAfter("")).toBe("");
+    // Bodies of functions are compared, too, while no deployment runs.
+    const [body, finding] = Object.entries(detours).find(([sql]) => sql.includes("refuse_removal")) ?? [];
+    expect(await askAfter(body ?? "")).toContain(finding);
   });
 
   it.each([false, true])("cannot replace the leak check (--roll-back: %s)", async (rollsBack) => {
@@ -212,6 +226,17 @@ it("a file of the schema request cannot replace the leak check", async () => {
       `${text}create or replace function publication.find_leaks(check_rows boolean, generation text default '') returns setof text language sql as 'select null where false';\ngrant api_tribal to api_public;\n`,
   );
   await expect(deploy()).rejects.toThrow("api_public may become api_tribal");
+});
+
+it("a rollback reads rights as its own list does", async () => {
+  await own.client.query(`
+    do $$ begin execute replace(pg_get_functiondef('publication.find_rights'::regproc), 'select facts.fact,', 'select ''In other words: '' || facts.fact,'); end $$;
+    update deployment.rights set fact = 'In other words: ' || fact where fact in (select substr(fact, 17) from publication.find_rights())`);
+  expect(await askAfter("")).toBe("");
+  await copy.addColumn();
+  await deploy({ rollsBack: true });
+  expect(await askAfter("")).toBe("");
+  await undo();
 });
 
 it("a deployment reads rows before it waits for requests, which then wait for it", async () => {

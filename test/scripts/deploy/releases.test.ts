@@ -96,6 +96,17 @@ describe("a release", () => {
     await exits(1, [], "deployed last: ");
   });
 
+  it("is the same whatever Git is set to show", async () => {
+    const first = await startRepository();
+    await git("config", "log.showSignature", "true");
+    await git("config", "status.showUntrackedFiles", "no");
+    await copy.write("api/api_v1_1_0/more.sql", "select 1;\n");
+    expect(await readRelease(copy.directory)).toMatchObject({
+      commit: { id: expect.stringMatching(`^${first}`), subject: "first" },
+      doubt: "db has uncommitted changes",
+    });
+  });
+
   it("is read from the stamp of an image, which has no Git", async () => {
     const first = await startRepository();
     const stampOf = async () => JSON.stringify(await readRelease(copy.directory));

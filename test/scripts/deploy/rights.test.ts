@@ -69,6 +69,19 @@ describe("the owner", () => {
     expect(parts).toEqual(await readAll(other.url));
   });
 
+  it("owns what its members and superusers deploy", async () => {
+    await own.client.query(
+      "create role bob login createrole password 'secret'; grant single_audit_owner to bob",
+    );
+    for (const url of [urlOf("bob"), own.url]) {
+      // The API is rebuilt.
+      await own.client.query("update deployment.api_schemas set sha256 = ''");
+      const env = { DATABASE_URL: url, SCRATCH_URL: other.url };
+      expect(await runHere(runDeploy, [], { env })).toMatchObject({ code: 0 });
+    }
+    expect(await readAll(own.url)).toEqual(await readAll(other.url));
+  });
+
   it("leaves publication and rollback to the role publisher, whose password may be in a file", async () => {
     const directory = await makeDirectory();
     await writeCsv(directory, "general", [submission(1)]);

@@ -119,6 +119,8 @@ describe("the bulk files", () => {
     const isPublic = { name: "is_public", type: "boolean", trueValues: ["t"], falseValues: ["f"] };
     expect(general?.fields).toContainEqual(expect.objectContaining(isPublic));
     expect(general).toMatchObject({ primaryKey: ["report_id"] });
+    const required = general?.fields.filter(({ constraints }) => constraints !== undefined);
+    expect(required?.map(({ name }) => name)).toEqual(["report_id", "is_public"]);
     const reference = { resource: "general", fields: ["report_id"] };
     expect(awards).toMatchObject({ foreignKeys: [{ fields: ["report_id"], reference }] });
     expect(awards).toMatchObject({ uniqueKeys: [["report_id", "award_reference"]] });
@@ -163,13 +165,39 @@ describe("the bulk files", () => {
     expect([head.headers["content-length"], head.body]).toEqual([`${whole.length}`, ""]);
   });
 
-  it("allow requests from other origins, with ranges", async () => {
+  it("allow requests from other origins, with ranges, and let them read errors", async () => {
     const anyOrigin = { "access-control-allow-origin": "*" };
     const allowed = { ...anyOrigin, "access-control-allow-headers": expect.stringContaining("Range") };
     const asked = await get("general.parquet", {}, "OPTIONS");
     expect(asked).toMatchObject({ statusCode: 204, headers: allowed });
     const type = { "content-type": "application/vnd.apache.parquet" };
     expect((await get("general.parquet")).headers).toMatchObject({ ...anyOrigin, ...type });
+    for (const [name, headers, status] of [
+      ["none.parquet", {}, 404],
+      ["general.parquet", { "if-match": '"other"' }, 412],
+      ["general.parquet", { range: "bytes=999999999-" }, 416],
+    ] as const)
+      expect(await get(name, headers)).toMatchObject({ statusCode: status, headers: anyOrigin });
+  });
+
+  it("have the time of their publication, and are not sent again to a client that names it", async () => {
+    const { changes, published_at } = await readManifest();
+    const format = (time: string) => new Date(time).toUTCString();
+    const listed = changes.map((file: Record<string, string>) => [file.name, file.published_at]);
+    for (const [name, time] of [
+      ["general.csv.gz", published_at],
+      ["general.parquet", published_at],
+      ...listed,
+    ]) {
+      for (const method of ["GET", "HEAD"] as const) {
+        const { headers } = await get(name, {}, method);
+        expect([name, headers["last-modified"]]).toEqual([name, format(time)]);
+      }
+      const ask = (headers: object) => get(name, { "if-modified-since": format(time), ...headers });
+      expect(await ask({})).toMatchObject({ statusCode: 304, headers: { "last-modified": format(time) } });
+      expect((await ask({ "if-none-match": '"other"' })).statusCode).toBe(200);
+      expect((await ask({ "if-modified-since": format("2100-01-01") })).statusCode).toBe(200);
+    }
   });
 
   it.each(["general.csv", "..%2Fgeneral.csv.gz", "%2e%2e%2fmanifest.json", "manifest.json.part"])(
