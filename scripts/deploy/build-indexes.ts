@@ -33,7 +33,9 @@ export async function buildIndexes(client: Client, report: (line: string) => voi
     await client.query("set lock_timeout = '10min'; set role publisher");
     for (const { schema_name, name, statements } of await listIndexChanges(client)) {
       const index = `${schema_name}.${name}`;
-      if (hasRows && statements.length > 1) report(`Building the index ${index} ...`);
+      const isBuilt = statements.length > 1;
+      if (hasRows && isBuilt) report(`Building the index ${index} ...`);
+      if (!isBuilt) report(`Dropping the index ${index}, which db/data_set/indexes.sql does not have.`);
       for (const statement of statements) await client.query(statement);
       done.push(index);
     }

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
 import { expectRights, findChangedRights, readFacts, recordRights } from "../sql/check-rights.ts";
+import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
@@ -93,7 +94,7 @@ export async function deployDatabase(
     if (drift.durable === "unknown") report(driftUnknown);
     if (drift.api === "changed" || changedRights.length > 0)
       report(
-        "The API schemas or functions were changed by hand. Rebuilding them from db/api and db/functions.",
+        "The API schemas, functions or rights were changed by hand. Rebuilding the API from db/api and db/functions.",
       );
 
     // The next deployment must not report accepted drift as drift.
@@ -197,7 +198,9 @@ export async function rebuildApi(
   await expectRights(client, files.rights);
   const replaced = await replaceFunctions(client, files.functions, newer.length > 0);
   const checked = await hashPublicationFunctions(client);
-  await client.query("select data_set.record_indexes($1)", [files.indexes.sql]);
+  await client.query("select data_set.record_indexes($1)", [files.indexes.sql]).catch((error: unknown) => {
+    throw describeSqlError(files.indexes, error);
+  });
   await refuseLeaksInRows(client);
   await applyApi(client, files, replaced);
   // In case that a file has replaced it.

@@ -38,6 +38,7 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     ]),
     ...passwords.map((role) => `The password of ${role} would be set.`),
   ];
+  lines.push(...listUnder("These rights were changed by hand, and would be set anew:", plan.rights));
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
   if (apiSchemasChanged) {
     const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);

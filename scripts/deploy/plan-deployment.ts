@@ -27,6 +27,8 @@ export interface Plan {
   awaitedColumns: string[];
   /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
+  /** Rights that were changed by hand, and that the deployment would set anew. */
+  rights: string[];
   /** Changes made by hand since the last deployment, which recorded what it left. */
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
@@ -61,6 +63,7 @@ export async function planDeployment(
     indexes: [],
     awaitedColumns: [],
     promises: [],
+    rights: [],
     drift: [],
     isDriftNew: false,
     isDriftUnknown: false,
@@ -110,7 +113,7 @@ async function tryDeployment(
     durable,
   );
   if (deployed) await refuseHandMadeObjects(client, files.api);
-  refuseChangedRights(changedRights, files.rights);
+  plan.rights = refuseChangedRights(changedRights, files.rights);
   if (!isOutdated && !plan.isDriftUnknown) return;
   const scratchUrl = await createScratch();
   const scratch = await connect(scratchUrl, "db-deploy");
@@ -122,6 +125,7 @@ async function tryDeployment(
     if (plan.isDriftUnknown && pending.length === 0 && !isAhead)
       plan.drift = compareCatalogs(select(built, "durable"), durable);
     if (!isOutdated) return;
+    if (isAhead) plan.indexes = await listOtherIndexes(client, scratch);
     const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
     const api = compareCatalogs(select(current, "api"), select(built, "api"));
     plan.changes = isAhead
@@ -140,15 +144,31 @@ async function tryDeployment(
   }
 }
 
-/** Refuses rights that were changed by hand, unless the deployment sets them anew, or its list has the change. */
-function refuseChangedRights(changed: ChangedRight[], listed: string[]): void {
-  const restored =
+/**
+ * Refuses rights that were changed by hand, unless the deployment sets them anew, or its list has the change. Returns those that
+ * it sets anew.
+ */
+function refuseChangedRights(changed: ChangedRight[], listed: string[]): string[] {
+  const replaced =
     /\b(access|data_set|extensions|publication|request)\.\w+\(|\b(admin_)?api_v\d|^trigger |\bschema request\b/;
-  const lasting = changed.filter(
-    ({ fact, is_missing }) => !restored.test(fact) && listed.includes(fact) === is_missing,
+  const unlisted = changed.filter(({ fact, is_missing }) => listed.includes(fact) === is_missing);
+  const lasting = unlisted.filter(({ fact }) => !replaced.test(fact));
+  if (lasting.length > 0) throw new DeploymentRefused(describeChangedRights(lasting.map(({ leak }) => leak)));
+  return unlisted.map(({ leak }) => leak);
+}
+
+/** The indexes that only one of two databases has recorded, or that differ. */
+async function listOtherIndexes(client: Client, scratch: Client): Promise<string[]> {
+  const read = async (from: Client) =>
+    (await from.query("select name, concat_ws(' ', table_name, definition) as text from data_set.indexes"))
+      .rows;
+  const [recorded, built] = [await read(client), await read(scratch)];
+  const without = (some: typeof built, others: typeof built) =>
+    some.filter(({ name, text }) => !others.some((other) => other.name === name && other.text === text));
+  const names = [...without(recorded, built), ...without(built, recorded)].map(
+    ({ name }) => `disclosed.${name}`,
   );
-  if (lasting.length === 0) return;
-  throw new DeploymentRefused(describeChangedRights(lasting.map(({ leak }) => leak)));
+  return [...new Set(names)];
 }
 
 const select = (rows: CatalogRow[], scope: CatalogRow["scope"]) => rows.filter((row) => row.scope === scope);

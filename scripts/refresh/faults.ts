@@ -50,6 +50,9 @@ export class FaultList {
       ...(total > shownFaults ? [`  … and ${total - shownFaults} more.`] : []),
       ...[...this.#counts].map(([kind, count]) => `${countRows(count)}: ${kind}`),
       `To publish the rest and write these rows to a file, add --tolerate ${total}.`,
+      ...(this.kept.some(({ column }) => column === "is_public")
+        ? ["Reports whose is_public has a fault then count as suppressed until --release names them."]
+        : []),
     ].join("\n");
   }
 

@@ -46,6 +46,10 @@ async function refuseIfAny(asking: Promise<QueryResult<{ leak: string }>>): Prom
 const describe = (heading: string, lines: string[]) => [heading, ...lines].join("\n  ");
 
 /** What is wrong, and how to undo or keep it. */
-export const describeChangedRights = (lines: string[]): string =>
-  `${describe("The rights in this database differ from db/contracts/rights.txt, as the last deployment recorded it, or would:", lines)}
-To keep what is unlisted, run npm run db:check -- --write, have the changed list reviewed, and deploy it.`;
+export function describeChangedRights(lines: string[]): string {
+  const heading =
+    "The rights in this database differ from db/contracts/rights.txt, as the last deployment recorded it, or would:";
+  const keep =
+    "To keep what is unlisted, make it in a migration or a file, run npm run db:check -- --write, have the changed list reviewed, and deploy.";
+  return describe(heading, lines) + (lines.some((line) => line.startsWith("Unlisted: ")) ? `\n${keep}` : "");
+}

@@ -15,7 +15,7 @@ end
 
 local DATABASE_UNAVAILABLE = define("database_unavailable", "The database cannot be reached.", TRY_AGAIN)
 local KONG_ERRORS = {
-  [400] = define("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
+  [400] = define("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers, and percent-encode spaces and non-ASCII letters."),
   [404] = { code = "no_such_table", body = refusal.no_such_table().body },
   [405] = define("method_not_allowed", "This API is read-only.", "Use GET or HEAD."),
   [408] = define("request_timeout", "The request did not arrive in time.", "Send it again."),
