@@ -134,7 +134,7 @@ with roles as (
   from relations join pg_catalog.pg_trigger on tgrelid = relations.oid where not tgisinternal
 ), role_settings (object, scope, statement, place, undo) as (
   -- Settings of roles.
-  select 'role ' || roles.name, 'durable',
+  select 'settings of roles', 'durable',
     format('alter role %s set %I = %L', roles.name, variable, substr(setting, strpos(setting, '=') + 1)), 2,
     format('alter role %s reset %I', roles.name, variable)
   from roles join pg_catalog.pg_db_role_setting on setrole = roles.oid
