@@ -101,7 +101,11 @@ export function connectToOneDataSet(dataSet?: string) {
 
 export function unwrap<Data>({ data, error, status }: PostgrestSingleResponse<Data>): Data {
   // postgrest-js puts the name of the error in front.
-  if (error !== null) throw new RequestFailed(status, error.message.replace(/^Error: /, ""));
+  if (error !== null)
+    throw new RequestFailed(
+      status,
+      [error.message.replace(/^Error: /, ""), error.hint].filter(Boolean).join(" "),
+    );
   return data;
 }
 

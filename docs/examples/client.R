@@ -62,7 +62,8 @@ root_message <- function(error) {
 }
 
 read_message <- function(answer) {
-  tryCatch(resp_body_json(answer)$message, error = \(error) NULL) %||% resp_status_desc(answer)
+  error <- tryCatch(resp_body_json(answer), error = \(error) NULL)
+  if (is.null(error$message)) resp_status_desc(answer) else paste(c(error$message, error$hint), collapse = " ")
 }
 
 # A request to the API. It follows no redirect, because that would send the key to another host.

@@ -87,7 +87,8 @@ def send(request: Request) -> Answer:
 
 def read_message(body: bytes) -> str:
     try:
-        return str(json.loads(body)["message"])
+        error = json.loads(body)
+        return " ".join(filter(None, [str(error["message"]), error.get("hint")]))
     except (ValueError, KeyError, TypeError):
         return body.decode("utf-8", "replace")[:200]
 

@@ -34,8 +34,12 @@ call() {
 }
 
 read_message() {
-  message=$(sed -nE 's/.*"message": *"(([^"\\]|\\.)*)".*/\1/p' "$work/body" | sed 's/\\"/"/g')
-  echo "${message:-$(head -c 200 "$work/body")}"
+  message=$(read_text message) hint=$(read_text hint)
+  echo "${message:-$(head -c 200 "$work/body")}${hint:+ $hint}"
+}
+
+read_text() {
+  sed -nE 's/.*"'"$1"'": *"(([^"\\]|\\.)*)".*/\1/p' "$work/body" | sed 's/\\"/"/g'
 }
 
 # call_api CURL-ARGUMENT...: sends the key, through a pipe, because everyone can see arguments (ps).

@@ -172,7 +172,11 @@ describe.each(present)("the $language client", (client) => {
     const faults: [RegExp, string[], Record<string, string>?][] = [
       [/^error: 401: [^\n]+\n$/, ["query", "2023", "CA"], { API_KEY: "wrong" }],
       [/^error: 401: [^\n]+\n$/, ["sync", file], { API_KEY: "wrong" }],
-      [/^error: 401: This request needs an API key with Tribal access\.\n$/, ["download", suppressed, file]],
+      [
+        /^error: 401: This request needs an API key with Tribal access\. [^\n]+\n$/,
+        ["download", suppressed, file],
+      ],
+      [/^error: 404: [^\n]+ `general`[^\n]*\n$/, ["walk", "generl", file]],
       [/^error: 404: [^\n]+ no report [^\n]+\n$/, ["download", "2023-06-GSAFAC-9999999999", file]],
       [/^error: [^\n]+\n$/, ["walk", "general", file], { API_URL: "localhost:8000" }],
       [/^error: [^\n]+\n$/, ["walk", "resubmission", inDirectory("no/such/place")]],
