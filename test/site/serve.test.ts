@@ -237,7 +237,8 @@ it.each(["refuse", "hold"] as const)(
     vi.spyOn(performance, "now").mockImplementation(() => now() + 3_600_000);
     onTestFinished(() => void vi.restoreAllMocks());
     expect(await read()).toEqual(before);
-    expect(await read()).toEqual(before);
+    // Once more, unless each answer waits for the database.
+    if (goAway === "refuse") expect(await read()).toEqual(before);
   },
 );
 
