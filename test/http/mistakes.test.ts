@@ -9,6 +9,8 @@ type Mistake = [request: string, named: string[], options?: Request & { status?:
 const queries: Mistake[] = [
   // Parameters of other APIs.
   ["general?page=3", ["`page`", "`general`", "limit=100&offset=200"]],
+  ["general?page=3&limit=10", ["`page`", "limit=10&offset=20"]],
+  ["general?pageNumber=2&pageSize=25", ["limit=25&offset=25"]],
   ["general?per_page=5", ["`per_page`", "`general`", "limit=5"]],
   ["general?pageSize=5", ["`pageSize`", "limit=5"]],
   ["findings?page_size=5", ["`page_size`", "`findings`", "limit=5"]],

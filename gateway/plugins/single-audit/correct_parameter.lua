@@ -10,7 +10,7 @@ local KEY_LENGTH = 40
 local MEANINGS = {
   { "first limit max maxresults num pagesize perpage rows size take top", "For <number> rows, write `<path>limit=<number>`." },
   { "count total", "For <number> rows, write `<path>limit=<number>`. To count rows, send the header Prefer: count=exact." },
-  { "p page pageindex pageno pagenumber", "For page <page> of 100 rows each, write `<path>limit=100&<path>offset=<skipped>`." },
+  { "p page pageindex pageno pagenumber", "For page <page> of <size> rows each, write `<path>limit=<size>&<path>offset=<skipped>`." },
   { "after cursor from offset skip start startat startindex", "To skip <number> rows, write `<path>offset=<number>`." },
   { "direction order orderby ordering sort sortby sortorder", "To sort, write `<path>order=<order>`." },
   { "attributes columns fields properties select", "To choose columns, write `select=<columns>`." },
@@ -96,14 +96,28 @@ function correct_parameter.read_order(value)
   return column and show(column) .. (is_descending and ".desc" or ".asc") or "audit_year.desc"
 end
 
-local function advise(meaning, parameter)
+-- The number of rows of a page that the request names, also in a word of another API, or 100.
+local function find_page_size(path, request)
+  for _, parameter in ipairs(request.parameters) do
+    local word = parameter.name:sub(1, #path) == path and find_meaning(parameter.name:sub(#path + 1))
+    if word == WORDS.limit and parameter.value:find("^[1-9]%d?%d?%d?$") then
+      return tonumber(parameter.value)
+    end
+  end
+  return 100
+end
+
+local function advise(meaning, parameter, request)
+  local path = parameter.name:sub(1, -#parameter.keyword - 1)
+  local size = find_page_size(path, request)
   local value, page = parameter.value, tonumber(parameter.value:match("^%d%d?%d?%d?$")) or 2
   return (meaning[2]:gsub("<(%l+)>", {
-    path = show(parameter.name:sub(1, -#parameter.keyword - 1)),
+    path = show(path),
+    size = size,
     value = show(value),
     number = show(value:match("^%d+$") or "100"),
     page = page,
-    skipped = math.max(page - 1, 0) * 100,
+    skipped = math.max(page - 1, 0) * size,
     order = correct_parameter.read_order(value),
     columns = value:find("^[%w_,*]+$") and show(value) or "report_id,audit_year",
   }))
@@ -120,7 +134,7 @@ function correct_parameter.correct_name(name, table_name, request, parameter, su
   local columns = correct_parameter.list_tables(request)[table_name] or {}
   local nearest = correct_parameter.find_nearest(name, columns) or suggestion
   return ("`%s` is not a column of `%s`. "):format(show(name), table_name)
-    .. (meaning and advise(meaning, parameter)
+    .. (meaning and advise(meaning, parameter, request)
       or reserved and ("Write `%s=%s`."):format(reserved, show(parameter.value))
       or (nearest and ("Did you mean `%s`? "):format(nearest) or "") .. "The page /reference of the API's website lists the columns.")
 end
