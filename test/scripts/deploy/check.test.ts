@@ -50,7 +50,12 @@ it("db:check shows changes to a contract, and writes them if asked", async () =>
 
 it("db:check says which migrations have no usable date, and which columns have no label", async () => {
   const tomorrow = new Date(Date.now() + 20 * 60 * 60 * 1000).toISOString().replaceAll(/\D/g, "");
-  const wrong = ["20991231000000000_later", "20261126_short", "2026 Add-Column"];
+  const wrong = [
+    "20991231000000000_later",
+    "20261126_short",
+    "20261331000000000_no_month",
+    "2026 Add-Column",
+  ];
   for (const name of [...wrong, `${tomorrow}_tomorrow`])
     await copy.write(`migrations/${name}.sql`, "select 1;\n");
   await copy.addColumn();
@@ -63,10 +68,11 @@ it("db:check says which migrations have no usable date, and which columns have n
     expect.stringMatching(
       /^db\/migrations\/20261126_short\.sql: its name should be the time .*git mv .*\/\d{17}_short\.sql$/,
     ),
+    expect.stringMatching(/20261331000000000_no_month\.sql: its name should be the time/),
     expect.stringMatching(/20991231000000000_later\.sql: its date is in the future\. Rename it: git mv/),
   ]);
   const renamed = [...migrations.matchAll(/ db\/migrations\/(\S+)\.sql$/gm)].map(([, id = ""]) => ({ id }));
-  expect([renamed.length, checkMigrationNames(renamed as Migration[])]).toEqual([3, []]);
+  expect([renamed.length, checkMigrationNames(renamed as Migration[])]).toEqual([4, []]);
   expect(output).toContain("api_v1_1_0.additional_eins.other_id: The comment of this column needs a label");
 });
 
