@@ -17,12 +17,12 @@ as $$
     format('%s %s: %s', kinds.kind, pg_proc.oid::regprocedure, md5(pg_get_functiondef(pg_proc.oid))),
     format('drop %s %s', kinds.kind, pg_proc.oid::regprocedure)
   from pg_catalog.pg_proc
-  join pg_catalog.pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+  join publication.find_schemas() as schemas on schemas.oid = pg_proc.pronamespace
   join pg_catalog.pg_language on pg_language.oid = pg_proc.prolang
   cross join lateral (select case pg_proc.prokind when 'p' then 'procedure' else 'function' end) as kinds (kind)
   where not pg_proc.prosecdef and pg_proc.prokind <> 'a'
-    and pg_namespace.nspname ~ '^((admin_)?api_v[0-9].*|access|data_set|deployment|extensions|publication|request|dissemination|staging|(disclosed|suppressed)(_next|_previous|_dropped)?)$'
-    and not (pg_namespace.nspname = 'publication' and pg_proc.proname ~ '^find_')
+    and schemas.kind not in ('system', 'other')
+    and not (schemas.name = 'publication' and pg_proc.proname ~ '^find_')
     -- Extensions here have only functions in C.
     and not (pg_language.lanname = 'c' and exists (
       select from pg_catalog.pg_depend

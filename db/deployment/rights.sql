@@ -1,6 +1,24 @@
+-- The schemas, and what each is for: the live data set, data that is not live, the API, what migrations create, PostgreSQL, or others.
+create or replace function publication.find_schemas()
+returns table (oid oid, name name, kind text)
+language sql stable security invoker set search_path = ''
+as $$
+  select
+    pg_namespace.oid, pg_namespace.nspname,
+    case
+      when pg_namespace.nspname in ('disclosed', 'suppressed', 'dissemination') then 'data_set'
+      when pg_namespace.nspname ~ '^((disclosed|suppressed)_(next|previous|dropped)|staging)$' then 'not_live'
+      when pg_namespace.nspname ~ '^(admin_)?api_v[0-9]' then 'served'
+      when pg_namespace.nspname in ('access', 'data_set', 'deployment', 'extensions', 'publication', 'request') then 'durable'
+      when pg_namespace.nspname in ('pg_catalog', 'information_schema', 'pg_toast') then 'system'
+      else 'other'
+    end
+  from pg_catalog.pg_namespace
+  where pg_namespace.nspname !~ '^pg_(toast_)?temp_'
+$$;
+
 -- What the roles of this project may read, run, own and become, and the code that could run with their rights: one row for each
--- fact. db/contracts/rights.txt lists the facts that people review. Deployments install this query as publication.find_rights()
--- (db/data_set/find_leaks.sql), with an empty search_path.
+-- fact. db/contracts/rights.txt lists the facts that people review. The leak check (db/data_set/find_leaks.sql) compares them.
 --
 -- fact: one line that is the same on each server with the same rights. undo: the statement that removes it, if there is one.
 -- Bodies of functions that run with their caller's rights are not among them: publication.find_bodies().
@@ -8,7 +26,10 @@
 -- No role inherits the rights of another unless a line says so. So a role may do what is granted to it or to PUBLIC, and what it owns.
 -- Left out: superusers, the deploying role, what initdb and extensions grant, and what operators keep in schemas of their own that
 -- none of the roles can use. The next and previous generations of the data set belong to publisher alone.
-
+create or replace function publication.find_rights()
+returns table (fact text, undo text)
+language sql stable security invoker set search_path = ''
+as $$
 with deployer as materialized (
   select pg_namespace.nspowner as oid from pg_catalog.pg_namespace where pg_namespace.nspname = 'deployment'
 ), roles as materialized (
@@ -34,23 +55,13 @@ with deployer as materialized (
   select others.oid, others.name, quote_ident(others.name), false from others
 ), schemas as materialized (
   select
-    pg_namespace.oid, pg_namespace.nspname as name, pg_namespace.nspowner as owner, kinds.kind,
-    kinds.kind <> 'other' or exists (
+    found.oid, found.name, pg_namespace.nspowner as owner, found.kind,
+    found.kind <> 'other' or exists (
       select from aclexplode(coalesce(pg_namespace.nspacl, acldefault('n', pg_namespace.nspowner))) as granted
       join grantees on grantees.oid = granted.grantee and grantees.is_ours
     ) as is_usable
-  from pg_catalog.pg_namespace
-  cross join lateral (
-    select case
-      when pg_namespace.nspname in ('disclosed', 'suppressed', 'dissemination') then 'data_set'
-      when pg_namespace.nspname ~ '^((disclosed|suppressed)_(next|previous|dropped)|staging)$' then 'not_live'
-      when pg_namespace.nspname ~ '^(admin_)?api_v[0-9]' then 'served'
-      when pg_namespace.nspname in ('access', 'data_set', 'deployment', 'extensions', 'publication', 'request') then 'durable'
-      when pg_namespace.nspname in ('pg_catalog', 'information_schema', 'pg_toast') then 'system'
-      else 'other'
-    end as kind
-  ) as kinds
-  where pg_namespace.nspname !~ '^pg_(toast_)?temp_'
+  from publication.find_schemas() as found
+  join pg_catalog.pg_namespace on pg_namespace.oid = found.oid
 ), members as materialized (
   -- No extension brings objects of the project's other schemas, so making one a member would hide it.
   select pg_depend.classid, pg_depend.objid
@@ -444,3 +455,4 @@ select facts.fact, min(facts.undo) as undo
 from facts
 group by facts.fact
 order by facts.fact collate "C"
+$$;

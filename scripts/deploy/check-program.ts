@@ -5,7 +5,7 @@ import { connect } from "../../shared/connect.ts";
 import { describeError } from "../../shared/describe-error.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
-import { compareRights, readFacts, readRights, writeRights } from "../sql/check-rights.ts";
+import { compareLines, readFacts, readRights, writeRights } from "../sql/check-rights.ts";
 import { checkMigrationNames } from "./check-migration-names.ts";
 import {
   type Contract,
@@ -89,7 +89,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     });
     await check("db/contracts/rights.txt is up to date", async () => {
       if (write) await writeRights(directory, rights);
-      const changes = compareRights(await readRights(directory), rights);
+      const changes = compareLines(await readRights(directory), rights);
       return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
     await check("PostgREST's environment and the gateway's tables match the served versions", () =>

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
 import { describeChangedRights } from "../sql/check-leaks.ts";
-import type { ChangedRight } from "../sql/check-rights.ts";
+import { type ChangedRight, compareLines } from "../sql/check-rights.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
@@ -159,15 +159,12 @@ function refuseChangedRights(changed: ChangedRight[], listed: string[]): string[
 
 /** The indexes that only one of two databases has recorded, or that differ. */
 async function listOtherIndexes(client: Client, scratch: Client): Promise<string[]> {
-  const read = async (from: Client) =>
-    (await from.query("select name, concat_ws(' ', table_name, definition) as text from data_set.indexes"))
-      .rows;
-  const [recorded, built] = [await read(client), await read(scratch)];
-  const without = (some: typeof built, others: typeof built) =>
-    some.filter(({ name, text }) => !others.some((other) => other.name === name && other.text === text));
-  const names = [...without(recorded, built), ...without(built, recorded)].map(
-    ({ name }) => `disclosed.${name}`,
-  );
+  const read = async (from: Client) => {
+    const sql =
+      "select concat_ws(' ', 'disclosed.' || name, table_name, definition) as line from data_set.indexes";
+    return (await from.query<{ line: string }>(sql)).rows.map(({ line }) => line);
+  };
+  const names = compareLines(await read(client), await read(scratch)).map((line) => line.split(" ")[1] ?? "");
   return [...new Set(names)];
 }
 

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { quote } from "zx";
-import { createRightsFunction, readRights } from "../sql/check-rights.ts";
+import { readRights } from "../sql/check-rights.ts";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
 import { hashSql, readDeploymentFile, readSqlFile } from "../sql/read-sql-file.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
@@ -48,7 +48,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const functions = await readFunctions(directory);
   const api = await readApiFiles(directory);
   const indexes = find("indexes.sql");
-  const leakCheck = `${createRightsFunction(await readDeploymentFile("rights.sql"))}${find("find_leaks.sql").sql}`;
+  const leakCheck = `${await readDeploymentFile("rights.sql")}${find("find_leaks.sql").sql}`;
   const rights = await readRights(directory);
   const versionFiles = api.versions.flatMap(({ files }) => files);
   return {

@@ -35,8 +35,8 @@ export async function findChangedRights(client: Client): Promise<ChangedRight[]>
   return (await client.query<ChangedRight>("select * from publication.find_changed_rights()")).rows;
 }
 
-/** Differences between the list and a database, as lines for people. */
-export function compareRights(listed: string[], found: string[]): string[] {
+/** The lines that only one of two lists has: `- ` the first, `+ ` the second. */
+export function compareLines(listed: string[], found: string[]): string[] {
   const without = (some: string[], others: string[]) => {
     const known = new Set(others);
     return some.filter((fact) => !known.has(fact));
@@ -46,16 +46,6 @@ export function compareRights(listed: string[], found: string[]): string[] {
     ...without(found, listed).map((fact) => `+ ${fact}`),
   ];
 }
-
-/** Creates publication.find_rights(), through which the leak check runs the query. */
-export const createRightsFunction = (query: string): string => `
-create or replace function publication.find_rights()
-returns table (fact text, undo text)
-language sql stable security invoker set search_path = ''
-as $rights$
-${query}
-$rights$;
-`;
 
 /**
  * Lets a deployment's steps have the rights of its list, besides those of the deployment before. Does nothing before the
