@@ -22,7 +22,7 @@ comment on table access.tiers is
 comment on column access.tiers.database_role is 'The role that request.decide() switches to.';
 comment on column access.tiers.statement_timeout is 'How long a query may run.';
 comment on column access.tiers.requests_at_a_time is
-  'How many requests may run at a time for each key or address (limited_by). Further requests get 429.';
+  'How many requests may run at a time for each key or address (limited_by) on each database server. Further requests get 429. The gateway has a limit and a queue of its own (at_a_time in kong.yml).';
 comment on column access.tiers.limited_by is
   'Whether the limit on simultaneous requests applies per key (key) or per key and client IP (address).';
 

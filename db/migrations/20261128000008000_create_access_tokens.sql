@@ -6,7 +6,7 @@ create table access.settings (
   token_lifetime interval not null default '1 minute',
   token_retention interval not null default '90 days',
   constraint settings_has_one_row check (is_the_one_row),
-  -- The service's contract: whoever gets hold of a token later has nothing.
+  -- A token expires quickly, so that whoever finds it later cannot use it.
   constraint settings_token_lifetime_is_at_most_a_minute check (token_lifetime > '0' and token_lifetime <= '1 minute'),
   constraint settings_token_retention_is_not_negative check (token_retention >= '0')
 );

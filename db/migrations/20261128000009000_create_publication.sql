@@ -1,4 +1,4 @@
--- The history of data sets and which one is live, the switch that stops the service, the memory of suppressed reports, and what
+-- The history of data sets and which one is live, the switch that stops the service, the list of suppressed reports, and what
 -- each publication changed.
 -- Lock level: new tables only.
 

@@ -1,5 +1,5 @@
 -- What deployments record of the data set's tables, for the refreshes that replace them. The functions of this schema
--- (db/functions/data_set) are there before the next migrations run, because those call them.
+-- (db/functions/data_set) exist before later migrations run, because those migrations call them.
 -- Lock level: new tables only.
 
 create schema data_set;

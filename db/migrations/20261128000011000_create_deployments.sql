@@ -56,7 +56,7 @@ create table deployment.rights (
 comment on table deployment.rights is
   'What each role may read, run, own and become: the list of the last deployment (db/contracts/rights.txt), and the bodies of the functions that it replaced. Each deployment, publication and rollback is compared with it.';
 comment on column deployment.rights.is_required is
-  'False while a deployment runs, for what only the deployment before or only this one has.';
+  'False, while a deployment runs, for facts that only the previous deployment or only this one lists.';
 
 -- No other grant: requests read retired versions through request.find_retirement(), which runs with its owner's rights.
 grant usage on schema deployment to deployment_planner;

@@ -93,5 +93,5 @@ where not exists (
 );
 
 comment on view publication.required_columns is
-  'The columns of each API view that are never null, as constraints on all the tables of the live data set guarantee that it reads.';
+  'The columns of each API view that are never null, as constraints on all the live tables that the view reads guarantee.';
 grant select on publication.required_columns to report_service, site;

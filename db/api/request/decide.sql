@@ -60,7 +60,7 @@ begin
   -- scan, which PostgreSQL prefers for the first pages, does not.
   if headers ->> 'x-row-order' = 'file' then
     done := set_config('enable_indexscan', 'off', true);
-  -- The rows are sorted by their key, at most one, or not sent.
+  -- The gateway says that the rows are sorted by their key, at most one, or not sent.
   elsif headers ? 'x-row-order' then
     done := set_config('enable_indexonlyscan', 'on', true);
   end if;
@@ -114,7 +114,7 @@ begin
   end if;
 
   -- Step 7: a place among the key's queries. A gateway lets fewer pass (places.lua), but does not know of other gateways, nor of
-  -- queries that go on after their client has left. Transaction locks count all of them; each database server counts for
+  -- queries that go on after their client has disconnected. Transaction locks count all of them; each database server counts for
   -- itself. This comes last, so that a request that waits for a publication above does not hold a place.
   counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-client-network') else key.id::text end;
   while not pg_try_advisory_xact_lock(hashtext(counted), place) loop

@@ -11,7 +11,7 @@ as $$
     -- Existing clients page by 20,000 rows. A small host serves fewer at a time (docker-compose.small.yml).
     set_config('pgrst.db_max_rows', coalesce(nullif(current_setting('single_audit.max_rows', true), ''), '20000'), false),
     set_config('pgrst.openapi_mode', 'follow-privileges', false),
-    -- There is one token, the gateway's, and checking its signature in every request took a fifth of PostgREST's time. So
+    -- There is one token, the gateway's, and checking its signature in every request takes a fifth of PostgREST's time. So
     -- PostgREST checks it once a minute, and refuses a token signed with an old secret up to a minute late. PostgREST 14 and
     -- later cache by default.
     set_config('pgrst.jwt_cache_max_lifetime', '60', false)

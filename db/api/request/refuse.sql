@@ -79,5 +79,5 @@ begin
 end
 $$;
 comment on function request.refuse_for is
-  'Ends a request for a reason of request.decide(): a refusal, or 304 if the client has the current data set.';
+  'Ends a request for the reason that request.decide() found: a refusal, or 304 if the client has the current data set.';
 grant execute on function request.refuse_for to gateway, api_public, api_tribal;

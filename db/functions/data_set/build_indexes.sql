@@ -18,6 +18,6 @@ begin
 end
 $$;
 comment on function data_set.build_indexes is
-  'Builds on the public tables of a generation that is not live the indexes that deployments recorded and that it lacks.';
+  'Builds the recorded indexes that the public tables of a generation that is not live lack.';
 revoke all on function data_set.build_indexes from public;
 grant execute on function data_set.build_indexes to publisher;

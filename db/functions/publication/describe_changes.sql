@@ -13,7 +13,7 @@ as $$
           'changed', cardinality(changes.changed),
           'removed', cardinality(changes.removed)
         ),
-        -- The bulk file of the change has all.
+        -- The change's bulk file lists all.
         'first', jsonb_build_object(
           'added', changes.added[:100],
           'changed', changes.changed[:100],

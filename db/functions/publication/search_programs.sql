@@ -1,5 +1,5 @@
--- It reads only totals of public rows. PostgreSQL keeps 32 compiled regular expressions. With more words than that, it compiled
--- each word again for each row: a search of 47 short words took 30 s of CPU time instead of a tenth of a second. So a program's
+-- It reads only totals of public rows. PostgreSQL keeps 32 compiled regular expressions. With more words, it compiles
+-- each word again for each row: a search for 47 short words would take 30 s of CPU time instead of a tenth of a second. So a program's
 -- names are compared once, not once a year, and with at most 20 words.
 create or replace function publication.search_programs(written text)
 returns jsonb
