@@ -113,7 +113,7 @@ end
 $$;
 
 -- publication.suppressed_reports may have been renamed, replaced or emptied. A publication records its suppressed reports before it
--- sets published_at. Data sets without kept_suppressed are older than this table. A refresh may replace a data set that fails this.
+-- sets published_at. A refresh may replace a data set that fails this.
 create or replace function publication.find_memory_leaks(generation text)
 returns setof text
 language plpgsql stable security invoker
@@ -126,7 +126,7 @@ begin
     from publication.data_sets
     join disclosed.data_set on data_set.id = data_sets.id and data_set.published_at is not null
     join suppressed.general on true
-    where data_sets.state = 'live' and data_sets.kept_suppressed is not null
+    where data_sets.state = 'live'
       and general.report_id not in (
         select suppressed_reports.report_id from publication.suppressed_reports
         union all

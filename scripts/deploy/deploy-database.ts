@@ -83,7 +83,7 @@ export async function deployDatabase(
     await refuseOldServer(client);
     await refuseOtherCollation(client, report);
     await prepareSession(client);
-    await refuseMissingRights(client, files.migrations);
+    await refuseMissingRights(client, files.rights);
     client = await becomeOwner(client, databaseUrl);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
