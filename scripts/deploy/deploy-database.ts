@@ -197,14 +197,14 @@ export async function rebuildApi(
   await installLeakCheck(client, files.leakCheck);
   await expectRights(client, files.rights);
   const replaced = await replaceFunctions(client, files.functions, newer.length > 0);
-  const checked = await hashPublicationFunctions(client);
+  const before = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]).catch((error: unknown) => {
     throw describeSqlError(files.indexes, error);
   });
   await refuseLeaksInRows(client);
   await applyApi(client, files, replaced);
-  // In case that a file has replaced it.
-  await installLeakCheck(client, files.leakCheck);
+  const isReplaced = (await hashPublicationFunctions(client)) !== before;
+  if (isReplaced) await installLeakCheck(client, files.leakCheck);
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
@@ -216,7 +216,7 @@ export async function rebuildApi(
   if (is_promise) await recordPromise(client, served);
   const rights = options.takesRights ? await readFacts(client) : files.rights;
   await recordRights(client, rights, newer.length > 0);
-  await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
+  await refuseLeaks(client, isReplaced);
   return changes;
 }
 
