@@ -6,7 +6,8 @@ declare
   reader text;
   generation text;
 begin
-  perform data_set.lock_shapes();
+  -- No data set is published until the transaction ends, so no generation misses the change.
+  lock table publication.data_sets in share mode;
   select pg_rewrite.ev_class::regclass::text
   into reader
   from pg_catalog.pg_attribute
