@@ -377,4 +377,4 @@ begin
 end
 $$;
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
-grant execute on function publication.find_changed_rights to deployment_planner;
+grant execute on function publication.find_changed_rights, publication.find_schemas to deployment_planner;
