@@ -22,9 +22,14 @@ import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { compareMigrations, runMigration } from "./migrations.ts";
 import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
-import { installLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
+import {
+  hashPublicationFunctions,
+  installLeakCheck,
+  refuseLeaks,
+  refuseLeaksInRows,
+} from "./refuse-leaks.ts";
 import { type ReleaseOptions, refuseOlderRelease } from "./release-order.ts";
-import { hashPublicationFunctions, replaceFunctions } from "./replace-functions.ts";
+import { replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");

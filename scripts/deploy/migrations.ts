@@ -9,7 +9,7 @@ import { resetSession } from "../sql/session.ts";
 import { forgetFingerprint, readDeployed } from "./deployed.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import type { DatabaseFiles, Migration } from "./read-files.ts";
-import { installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
+import { hashPublicationFunctions, installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 import { replaceEarlyFunctions } from "./replace-functions.ts";
 
 interface Applied {
@@ -81,12 +81,14 @@ export async function runMigration(
 ): Promise<void> {
   const { name, sql, noTransaction } = migration;
   const isFirst = (await readDeployed(client)) === undefined;
+  const before = await hashPublicationFunctions(client);
   const check = async () => {
     // The first deployment checks when it has created the functions that the check calls.
     if (isFirst) return;
+    const isReplaced = (await hashPublicationFunctions(client)) !== before;
     await installLeakCheck(client, leakCheck);
     await expectRights(client, rights);
-    await refuseLeaks(client, noTransaction || undefined);
+    await refuseLeaks(client, noTransaction || isReplaced);
   };
   if (!noTransaction) {
     const work = async () => {
