@@ -233,12 +233,6 @@ export async function listAwaitedColumns(client: Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The files that differ, ordered by name. */
-export function listChanged(now: Record<string, string>, before: Record<string, string> = now): string[] {
-  const names = [...new Set([...Object.keys(now), ...Object.keys(before)])].sort();
-  return names.filter((name) => now[name] !== before[name]);
-}
-
 const driftMessage = [
   "Nothing was deployed: this database was changed by hand since the last deployment.",
   "npm run db:deploy -- --plan lists the changes and how to undo them. To keep them, see docs/recipes.md (Undo drift). To",
