@@ -32,12 +32,14 @@ $$;
 
 -- While a deployment runs, the database may have the rights of the previous deployment, and those of the new list.
 create or replace function publication.find_changed_rights()
-returns table (leak text, fact text, is_missing boolean)
+returns table (leak text, fact text, is_missing boolean, is_replaced boolean)
 language plpgsql stable security definer
 set search_path = '' set jit = off
 as $$
 declare
   elsewhere constant text := 'Deploy again, or see how to undo it: npm run db:deploy -- --plan';
+  -- Each deployment replaces the functions and triggers of db/functions, the schema request and the API schemas.
+  replaced constant text := '\m(access|data_set|extensions|publication|request)\.\w+\(|\m(admin_)?api_v\d|^trigger |\mschema request\M';
 begin
   -- The first deployment records the list at its end.
   if not exists (select from deployment.api_schemas union all select from deployment.rights where rights.is_required) then
@@ -75,11 +77,11 @@ begin
         ) then elsewhere
         else coalesce('Run: ' || found.undo, elsewhere)
       end),
-      found.fact, false
+      found.fact, false, found.fact ~ replaced
     from found
     where found.fact not in (select rights.fact from deployment.rights)
     union all
-    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere)), lacking.fact, true
+    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere)), lacking.fact, true, lacking.fact ~ replaced
     from lacking;
 end
 $$;

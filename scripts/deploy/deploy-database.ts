@@ -72,7 +72,7 @@ export class DriftFound extends DeploymentRefused {
  * passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second deployment
  * at the same time waits for the first. If nothing differs, nothing is changed.
  *
- * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
+ * @throws DeploymentRefused, DriftFound, LeaksFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
  */
 export async function deployDatabase(
   databaseUrl: string,

@@ -71,7 +71,7 @@ export async function compareMigrations(
  * says `-- No transaction: <why>` has one statement and waits for locks without a limit. If it causes a leak, the service is
  * switched off.
  *
- * @throws SqlFileError; DeploymentRefused if it causes a leak
+ * @throws SqlFileError; LeaksFound; DeploymentRefused if a migration without a transaction causes a leak
  */
 export async function runMigration(
   client: Client,
