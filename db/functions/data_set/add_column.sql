@@ -18,4 +18,3 @@ end
 $$;
 comment on function data_set.add_column is
   'For migrations: adds a column at the end of a source table, in every generation. It is null until a refresh reads files that have it.';
-revoke all on function data_set.add_column from public;

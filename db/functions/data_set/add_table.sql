@@ -24,4 +24,3 @@ end
 $$;
 comment on function data_set.add_table is
   'For migrations: adds a table of the data set that the migration created in disclosed. Creates its other tables, their constraints and policies, and its view in dissemination. is_source: whether its rows come from source files. key_columns: the columns that are unique together, null included.';
-revoke all on function data_set.add_table from public;

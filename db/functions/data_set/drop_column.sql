@@ -30,4 +30,3 @@ end
 $$;
 comment on function data_set.drop_column is
   'For migrations: drops a column of a source table that no version of the API reads, from every generation. Until the next refresh, skipping rows of the table costs more.';
-revoke all on function data_set.drop_column from public;
