@@ -358,25 +358,5 @@ end
 $$;
 comment on function publication.find_leaks is
   'Returns one sentence per leak: each right that differs from the list in db/contracts/rights.txt, as the last deployment recorded it, and each way in which rows of suppressed submissions would be shown.';
-revoke execute on function publication.find_leaks from public;
-do $$
-declare
-  part record;
-begin
-  -- publication.find_leaks() keeps its owner when it is replaced, so its parts get the same owner.
-  for part in
-    select pg_proc.oid::regprocedure as signature, pg_proc.proowner <> whole.proowner as is_of_other, whole.proowner
-    from pg_catalog.pg_proc
-    join pg_catalog.pg_proc as whole on whole.oid = 'publication.find_leaks(boolean, text)'::regprocedure
-    where pg_proc.pronamespace = 'publication'::regnamespace and pg_proc.proname ~ '^find_' and pg_proc.oid <> whole.oid
-  loop
-    execute format('revoke execute on function %s from public', part.signature);
-    execute format('comment on function %s is %L', part.signature, 'A part of publication.find_leaks().');
-    if part.is_of_other then
-      execute format('alter function %s owner to %s', part.signature, part.proowner::regrole);
-    end if;
-  end loop;
-end
-$$;
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
 grant execute on function publication.find_changed_rights, publication.find_schemas to deployment_planner;
