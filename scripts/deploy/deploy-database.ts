@@ -226,7 +226,7 @@ export async function rebuildApi(
 }
 
 /** Lists the columns that no source file has had yet. */
-export async function listAwaitedColumns(client: Client): Promise<string[]> {
+async function listAwaitedColumns(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     "select table_name || '.' || column_name as name from data_set.awaited_columns order by 1",
   );

@@ -14,7 +14,7 @@ import { replaceEarlyFunctions } from "./replace-functions.ts";
 
 interface Applied {
   name: string;
-  sha256: string | null;
+  sha256: string;
 }
 
 const startEmpty = [
