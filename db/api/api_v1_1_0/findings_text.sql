@@ -25,10 +25,6 @@ parts in the order of row_number.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).';
-comment on column api_v1_1_0.findings_text.finding_ref_number is
-  E'Finding reference number\n'
-  'Reference number of the finding within its report, for example "2023-001" '
-  '(2 CFR 200.516(c)). Same value as reference_number in findings.';
 comment on column api_v1_1_0.findings_text.finding_text is
   E'Text of the finding\n'
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '
