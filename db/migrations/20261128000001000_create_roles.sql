@@ -8,8 +8,8 @@ declare
   role_name text;
   purpose text;
 begin
-  -- The only list of roles: db:deploy reads the names from it, one on each line. db/deployment/catalog.sql finds the roles by
-  -- their comments. Roles belong to the whole server, so a deployment to another database may have created them already.
+  -- Roles are found by their comments (db/deployment). They belong to the whole server, so a deployment to another database may
+  -- have created them already.
   for role_name, purpose in values
     ('authenticator', 'PostgREST logs in as this role.'),
     ('gateway', 'runs request.authorize(), which decides what a request may do.'),

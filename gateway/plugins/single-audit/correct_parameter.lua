@@ -1,6 +1,6 @@
 -- Says what to send instead of a parameter that PostgREST cannot read, or whose column does not exist.
 
-local served_tables = require "kong.plugins.single-audit.served_tables"
+local find_tables = require "kong.plugins.single-audit.find_tables"
 
 local LONGEST_SHOWN = 60
 -- Every key contains at least 40 letters and digits in a row.
@@ -43,8 +43,7 @@ local show = correct_parameter.show
 
 --- The tables of the version that a request asks for, each with its columns.
 function correct_parameter.list_tables(request)
-  local profile = request.headers["accept-profile"]
-  return served_tables.columns[profile ~= "" and profile or served_tables.default] or {}
+  return find_tables("columns", request.headers["accept-profile"])
 end
 
 --- Whether a parameter may hold a key.

@@ -4,7 +4,7 @@ return {
   -- The version that a client gets if it names none.
   default = "api_v1_1_0",
   -- The hash of complete_order.lua.
-  rules = "01ec939528e9233f7400af31347f4b895d6beef4f3978dbfd572ddcac4c46222",
+  rules = "a7cf7ffba5d66f60e733a4ede41ac6a1764422d1b939ffe38e2518924cef0a04",
   -- The columns that are unique together.
   keys = {
     api_v1_1_0 = {
