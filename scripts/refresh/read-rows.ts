@@ -1,4 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import type { StoredFile } from "../../shared/objects/objects.ts";
+import { openContent } from "./open-content.ts";
 import {
   type Column,
   describeProblem,
@@ -24,6 +26,17 @@ interface SourceRow {
 interface Block {
   bytes: Buffer;
   rows: SourceRow[];
+}
+
+/** The text of a row in its file, without its line break. */
+export const readText = ({ bytes }: Block, { start, end }: SourceRow): string =>
+  bytes.toString("utf8", start, end).replace(/\r?\n$/, "");
+
+/** Reads a file's rows one by one, as text. */
+export async function* readRecords(file: StoredFile, columns: Column[]) {
+  for await (const block of readRows(await openContent(file), columns))
+    for (const row of block.rows)
+      yield { line: row.line, problem: row.problem, record: readText(block, row) };
 }
 
 // On some rows of 5 MB, V8's regular expressions overflow the stack. The longest texts have about 32,000 characters.
