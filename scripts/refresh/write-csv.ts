@@ -28,21 +28,18 @@ export async function writeCsv(
   const free: Buffer[] = [];
   try {
     for (const { path } of targets) writers.push(await openCsvWriter(path, free));
-    const rows = await copyRows(
-      client,
-      `copy (${sql}) to stdout (format csv, header)`,
-      distribute(targets, writers),
-      signal,
-    );
+    const take = distribute(targets, writers);
+    const rows = await copyRows(client, `copy (${sql}) to stdout (format csv, header)`, (row) => {
+      signal?.throwIfAborted();
+      return take(row);
+    });
     for (const writer of writers) await writer.end();
     const files = writers.map(({ file }) => file);
     if (files[0]?.rows !== rows) throw new Error(`PostgreSQL sent ${files[0]?.rows} of ${rows} rows.`);
     return files;
   } catch (error) {
-    // The end of the connection aborts the signal.
-    const reason = signal?.aborted ? signal.reason : error;
     await endConnection(client);
-    throw reason;
+    throw error;
   } finally {
     for (const writer of writers) await writer.close();
   }
