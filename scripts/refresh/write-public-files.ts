@@ -18,7 +18,6 @@ type Schema = "disclosed" | "disclosed_next";
 
 /** The tables that are also written as Parquet for each audit year. */
 const yearlyParquetTables = ["general", "federal_awards"];
-const contentTypes = { "csv.gz": "application/gzip", parquet: "application/vnd.apache.parquet" };
 
 /** The content of `manifest.json`. */
 interface Manifest {
@@ -127,17 +126,17 @@ async function finishFile(
   { name, table, audit_year, columns, hasParquet }: WantedFile,
   csv: CsvFile,
 ): Promise<TableFile[]> {
-  const put = async (ending: keyof typeof contentTypes, more = {}): Promise<TableFile> => {
-    const file = path.join(directory, `${name}.${ending}`);
-    const format = ending === "parquet" ? "parquet" : "csv";
-    const described = { name: `${name}.${ending}`, table, audit_year, format, rows: csv.rows };
+  const put = async (file: string, format: string, more = {}): Promise<TableFile> => {
+    const found = path.basename(file);
+    const described = { name: found, table, audit_year, format, rows: csv.rows };
     const entry = { ...described, ...(await describeFile(file)), ...more };
-    await store.putFile(`${folder}/${name}.${ending}`, file, contentTypes[ending]);
+    await store.putFile(`${folder}/${found}`, file);
     return entry;
   };
-  if (hasParquet) await parquet.convert(csv, columns, path.join(directory, `${name}.parquet`));
-  const stored = await put("csv.gz", { text: csv.text });
-  return hasParquet ? [stored, await put("parquet")] : [stored];
+  const target = path.join(directory, `${name}.parquet`);
+  if (hasParquet) await parquet.convert(csv, columns, target);
+  const stored = await put(csv.path, "csv", { text: csv.text });
+  return hasParquet ? [stored, await put(target, "parquet")] : [stored];
 }
 
 /**
@@ -158,7 +157,7 @@ export async function publishManifest(client: Client, store: Objects): Promise<v
         ? await writePublicFiles(client, store, "disclosed")
         : parseJson(`${name} of the bulk files`, text);
     const current = await store.readText("manifest.json");
-    const written = current === undefined ? [] : (JSON.parse(current).changes ?? []);
+    const written = current === undefined ? [] : JSON.parse(current).changes;
     const changes = await writeChanges(client, store, written);
     const published_at = live.published_at.toISOString();
     await putManifest(store, "manifest.json", { ...manifest, published_at, changes });
@@ -195,7 +194,7 @@ async function removeFolders(store: Objects, pattern: RegExp, isOld: (name: stri
 }
 
 const putManifest = (store: Objects, key: string, manifest: Manifest) =>
-  store.put(key, `${JSON.stringify(manifest, null, 2)}\n`, "application/json");
+  store.put(key, `${JSON.stringify(manifest, null, 2)}\n`);
 
 /** A row of `describe_tables.sql`. */
 interface Table {
