@@ -9,7 +9,7 @@ import type { CsvFile } from "./csv-writer.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { readDefinition } from "./read-definition.ts";
-import { findSuppressedSince } from "./suppression.ts";
+import { findPrevious } from "./suppression.ts";
 import { type ChangeFile, writeChanges } from "./write-changes.ts";
 import { describeFile, writeCsv } from "./write-csv.ts";
 import { openParquetWriter } from "./write-parquet.ts";
@@ -147,7 +147,7 @@ async function finishFile(
  */
 export async function publishManifest(client: Client, store: Objects): Promise<void> {
   await lockPublication(client, async () => {
-    const live = (await readPublished(client)).find(({ state }) => state === "live");
+    const live = await readLive(client);
     if (live === undefined) return;
     const name = `${live.id}/manifest.json`;
     const text = await store.readText(name);
@@ -167,25 +167,19 @@ export async function publishManifest(client: Client, store: Objects): Promise<v
   });
 }
 
-async function readPublished(client: Client) {
-  const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
-    "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
+async function readLive(client: Client) {
+  const { rows } = await client.query<{ id: string; published_at: Date }>(
+    "select id, published_at from publication.data_sets where state = 'live'",
   );
-  return rows;
-}
-
-/** A rollback would not restore a data set that names a report as public that was suppressed since. */
-async function canRollBack(client: Client): Promise<boolean> {
-  const { rows } = await client.query("select to_regclass('disclosed_previous.general') as found");
-  return rows[0]?.found !== null && (await findSuppressedSince(client)).length === 0;
+  return rows[0];
 }
 
 /** Removes the files of data sets that are not live and that no rollback can restore. */
 async function removeUnpublished(client: Client, store: Objects): Promise<void> {
-  const published = await readPublished(client);
-  const restorable = await canRollBack(client);
-  const kept = published.flatMap(({ id, state }) => (restorable || state === "live" ? id : []));
-  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id));
+  const live = await readLive(client);
+  const previous = await findPrevious(client);
+  const restorable = previous?.suppressed.length === 0 ? previous.id : undefined;
+  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => id !== live?.id && id !== restorable);
 }
 
 async function removeFolders(store: Objects, pattern: RegExp, isOld: (name: string) => boolean) {
