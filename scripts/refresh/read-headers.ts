@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { describeError } from "../../shared/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
+import { openContent } from "./open-content.ts";
 import { readDefinition } from "./read-definition.ts";
 import { readRecords } from "./read-rows.ts";
 import { type Column, splitRow, unquote } from "./row-format.ts";
@@ -58,9 +59,10 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
  * @throws Error if it has no first line
  */
 export async function readHeader(file: SourceFile): Promise<string[]> {
+  const content = await openContent(file);
   try {
     // PostgreSQL accepts no zero bytes.
-    for await (const { record } of readRecords(file, []))
+    for await (const { record } of readRecords(content, []))
       return splitRow(record.replace(/^\ufeff|\0/g, "")).map(unquote);
   } catch (cause) {
     throw new Error(`${file.path}:1: the header cannot be read: ${describeError(cause)}.`, { cause });

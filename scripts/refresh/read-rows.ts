@@ -1,6 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import type { StoredFile } from "../../shared/objects/objects.ts";
-import { openContent } from "./open-content.ts";
 import {
   type Column,
   describeProblem,
@@ -33,8 +31,8 @@ export const readText = ({ bytes }: Block, { start, end }: SourceRow): string =>
   bytes.toString("utf8", start, end).replace(/\r?\n$/, "");
 
 /** Reads a file's rows one by one, as text. */
-export async function* readRecords(file: StoredFile, columns: Column[]) {
-  for await (const block of readRows(await openContent(file), columns))
+export async function* readRecords(chunks: AsyncIterable<Buffer>, columns: Column[]) {
+  for await (const block of readRows(chunks, columns))
     for (const row of block.rows)
       yield { line: row.line, problem: row.problem, record: readText(block, row) };
 }

@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import type { Fault, FaultList } from "./faults.ts";
+import { openContent } from "./open-content.ts";
 import { runDefinition } from "./read-definition.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRecords } from "./read-rows.ts";
@@ -92,7 +93,7 @@ async function locateRows(
   const numbers = new Set(faults.flatMap(({ file, other_file }) => [file, other_file]));
   for (const file of files.filter(({ number }) => numbers.has(number))) {
     let next = file.firstRow;
-    for await (const { line, problem, record } of readRecords(file, file.columns)) {
+    for await (const { line, problem, record } of readRecords(await openContent(file), file.columns)) {
       if (line === 1 || problem !== undefined) continue;
       const place = `${file.number}:${next}`;
       if (wanted.has(place)) located.set(place, { line, record });

@@ -3,6 +3,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { nameReportFile } from "../../report-service/storage.ts";
 import { findFiles, type SourceFile } from "../refresh/find-files.ts";
+import { openContent } from "../refresh/open-content.ts";
 import { readHeader } from "../refresh/read-headers.ts";
 import { readRecords } from "../refresh/read-rows.ts";
 import { describeProblem, splitRow, unquote } from "../refresh/row-format.ts";
@@ -38,7 +39,7 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
 async function* readGeneral(file: SourceFile): AsyncGenerator<Row> {
   const names = await readHeader(file);
   const columns = names.map((name) => ({ name, type: "text" }));
-  for await (const { line, problem, record } of readRecords(file, columns)) {
+  for await (const { line, problem, record } of readRecords(await openContent(file), columns)) {
     if (line === 1) continue;
     if (problem) throw new Error(`${file.path}:${line}: ${describeProblem(problem)}.`);
     const values = splitRow(record).map(unquote);
