@@ -75,7 +75,7 @@ async function writeDataSet(writer: Writer): Promise<Manifest> {
   const describe = await readDefinition("describe_tables.sql");
   const { rows: tables } = await client.query<Table>(describe, [schema]);
   try {
-    const files = await writeFiles(writer, data_set, await listFiles(client, schema, tables));
+    const files = await writeFiles(writer, data_set, await listFiles(writer, tables));
     const descriptions = tables.map(({ description }) => description);
     const manifest = { data_set, published_at: null, files, tables: descriptions, changes: [] };
     await putManifest(store, `${data_set}/manifest.json`, manifest);
@@ -89,7 +89,7 @@ async function writeDataSet(writer: Writer): Promise<Manifest> {
 
 /** Writes the files. While PostgreSQL sends a table, DuckDB converts the files of the previous one, which are then stored. */
 async function writeFiles(writer: Writer, folder: string, tables: WantedTable[]): Promise<TableFile[]> {
-  const { client, parquet, directory } = writer;
+  const { client, parquet } = writer;
   const stop = new AbortController();
   stop.signal.addEventListener("abort", parquet.interrupt);
   const lost = signalLoss(client);
@@ -97,13 +97,9 @@ async function writeFiles(writer: Writer, folder: string, tables: WantedTable[])
   let finished: Promise<TableFile[]> = Promise.resolve([]);
   try {
     for (const { sql, files } of tables) {
-      const targets = files.map(({ name, only }) => ({ path: path.join(directory, `${name}.csv.gz`), only }));
-      const written = await writeCsv(client, sql, targets, stop.signal);
+      const written = await writeCsv(client, sql, files, stop.signal);
       finished = finished.then(async (stored) => {
-        for (const [index, csv] of written.entries()) {
-          const file = files[index];
-          if (file) stored.push(...(await finishFile(writer, folder, file, csv)));
-        }
+        for (const file of written) stored.push(...(await finishFile(writer, folder, file)));
         return stored;
       });
       finished.catch((error) => stop.abort(error));
@@ -121,19 +117,18 @@ async function writeFiles(writer: Writer, folder: string, tables: WantedTable[])
 
 /** Stores a CSV file and its Parquet file. */
 async function finishFile(
-  { store, directory, parquet }: Writer,
+  { store, parquet }: Writer,
   folder: string,
-  { name, table, audit_year, columns, hasParquet }: WantedFile,
-  csv: CsvFile,
+  csv: WantedFile & CsvFile,
 ): Promise<TableFile[]> {
+  const { table, audit_year, rows, columns, hasParquet } = csv;
   const put = async (file: string, format: string, more = {}): Promise<TableFile> => {
-    const found = path.basename(file);
-    const described = { name: found, table, audit_year, format, rows: csv.rows };
+    const described = { name: path.basename(file), table, audit_year, format, rows };
     const entry = { ...described, ...(await describeFile(file)), ...more };
-    await store.putFile(`${folder}/${found}`, file);
+    await store.putFile(`${folder}/${entry.name}`, file);
     return entry;
   };
-  const target = path.join(directory, `${name}.parquet`);
+  const target = csv.path.replace(/csv\.gz$/, "parquet");
   if (hasParquet) await parquet.convert(csv, columns, target);
   const stored = await put(csv.path, "csv", { text: csv.text });
   return hasParquet ? [stored, await put(target, "parquet")] : [stored];
@@ -200,21 +195,18 @@ interface Table {
 type WantedTable = Awaited<ReturnType<typeof listFiles>>[number];
 type WantedFile = WantedTable["files"][number];
 
-async function listFiles(client: Client, schema: Schema, tables: Table[]) {
+async function listFiles({ client, schema, directory }: Writer, tables: Table[]) {
   const { rows: years } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
   return tables.map(({ table, columns }) => {
-    const inStub = ({ name, type }: Table["columns"][number]) =>
-      ["report_id", "is_public"].includes(name) ? name : `null::${type}`;
+    const filled = `json_populate_record(null::${schema}.general, row_to_json(general_stubs)) as filled`;
     const stubs =
-      table === "general"
-        ? ` union all select ${columns.map(inStub).join(", ")} from ${schema}.general_stubs`
-        : "";
+      table === "general" ? ` union all select filled.* from ${schema}.general_stubs, ${filled}` : "";
     const column = columns.findIndex(({ name }) => name === "audit_year");
     const describe = (name: string, audit_year: string | null, hasParquet: boolean) => {
       const only = audit_year === null ? undefined : { column, text: audit_year };
-      return { name, table, columns, audit_year, only, hasParquet };
+      return { path: path.join(directory, `${name}.csv.gz`), table, columns, audit_year, only, hasParquet };
     };
     const yearly = years.map(({ audit_year }) =>
       describe(`${table}-${audit_year}`, audit_year, yearlyParquetTables.includes(table)),
