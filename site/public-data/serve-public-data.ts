@@ -63,8 +63,7 @@ export function servePublicData(
         const directory = found.name.startsWith("changes-") ? found.name.replace(/\..*/, "") : id;
         const open = (range: Range) => files.open(directory, found.name, range);
         reply.header("content-disposition", `attachment; filename="${name.replace(/.*\//, "")}"`);
-        const { text } = found;
-        if (folder === federalData && text) return sendCsv(request, reply, { ...found, text }, open);
+        if (folder === federalData && found.text) return sendCsv(request, reply, found, found.text, open);
         reply.type(types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream");
         return sendRange(request, reply, found, open);
       },
@@ -84,15 +83,16 @@ function findFile({ files, changes }: Manifest, name: string, folder: string): P
 async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
-  { bytes, sha256, text }: PublicFile & { text: CompressedText },
+  file: PublicFile,
+  text: CompressedText,
   open: (range: Range) => Promise<Readable>,
 ): Promise<FastifyReply> {
   reply.type("text/csv; charset=utf-8").header("vary", "Accept-Encoding");
   if (new Negotiator(request).encodings(["gzip"]).length > 0)
-    return sendRange(request, reply.header("content-encoding", "gzip"), { bytes, sha256 }, open);
+    return sendRange(request, reply.header("content-encoding", "gzip"), file, open);
   const describe = (err: unknown) => request.log.error({ err }, "a bulk file could not be read to its end");
-  return sendRange(request, reply, { bytes: text.bytes, sha256: `${sha256}-csv` }, (range) =>
-    openText({ bytes, text }, range, open, describe),
+  return sendRange(request, reply, { bytes: text.bytes, sha256: `${file.sha256}-csv` }, (range) =>
+    openText({ bytes: file.bytes, text }, range, open, describe),
   );
 }
 
