@@ -32,7 +32,8 @@ export async function readCatalog(client: Client): Promise<CatalogRow[]> {
   const rows: CatalogRow[] = (results as unknown as QueryResult<CatalogRow>[])[1]?.rows ?? [];
   if (rows.some(({ object }) => object === "table access.tiers"))
     rows.push(...(await client.query<CatalogRow>(tiers)).rows);
-  return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
 }
 
 const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
