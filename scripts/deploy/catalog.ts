@@ -27,7 +27,8 @@ export async function readCatalog(client: Client): Promise<CatalogRow[]> {
   // With an empty search path, set only for these statements, PostgreSQL prints qualified names.
   const results = await client.query(`set local search_path = ''; ${query}`);
   const rows: CatalogRow[] = (results as unknown as QueryResult<CatalogRow>[])[1]?.rows ?? [];
-  return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row);
 }
 
 const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
