@@ -26,8 +26,9 @@ local sha256_hex = require("kong.tools.sha256").sha256_hex
 local CALL_MILLISECONDS = 4000
 local CONNECT_MILLISECONDS = 300
 
--- How long a client may pause while it sends a body, like nginx's client_body_timeout (kong.env).
-local BODY_MILLISECONDS = 5000
+-- How long a client may take to send a body: less than nginx's client_body_timeout (kong.env), after which nginx closes the
+-- connection without a response.
+local BODY_SECONDS = 4
 local REQUEST_TIMEOUT = 408
 -- nginx's status for the log.
 local CLIENT_HAS_LEFT = 499
@@ -169,28 +170,22 @@ local function wait_for_place(request, config, counts)
   return answer
 end
 
--- Reads the body, so that a client that sends slowly takes no place. nginx itself would close the connection of a client that
--- stops sending, without a response.
-local function read_body(request)
-  local length = tonumber(request.headers["content-length"])
-  local socket = length and length > 0 and ngx.req.socket()
-  if not socket then
-    ngx.req.read_body()
-    return nil
-  end
-  socket:settimeout(BODY_MILLISECONDS)
-  local body, problem = socket:receive(length)
-  if problem == "timeout" then
+-- Reads the body, so that a client that sends slowly takes no place.
+local function read_body()
+  local reader = ngx.thread.spawn(function() ngx.req.read_body() end)
+  local timer = ngx.thread.spawn(function()
+    ngx.sleep(BODY_SECONDS)
+    return "timeout"
+  end)
+  local _, outcome = ngx.thread.wait(reader, timer)
+  ngx.thread.kill(reader)
+  ngx.thread.kill(timer)
+  if outcome == "timeout" then
     -- With any other exit status, nginx would close the connection. header_filter and body_filter write the response.
     ngx.status = REQUEST_TIMEOUT
     ngx.print()
     return ngx.exit(ngx.HTTP_OK)
-  elseif not body then
-    return { status = CLIENT_HAS_LEFT }
   end
-  ngx.req.init_body(length)
-  ngx.req.append_body(body)
-  ngx.req.finish_body()
 end
 
 -- nginx tells a function that the client has left while this plugin waits. Without one, nginx would end the coroutine in which
@@ -216,7 +211,7 @@ local function refuse_or_count(request, config)
     return refused
   end
   notice_leaving(request)
-  refused = request.method == "POST" and read_body(request) or wait_for_place(request, config, counts)
+  refused = request.method == "POST" and read_body() or wait_for_place(request, config, counts)
   if refused then
     return refused
   end

@@ -43,4 +43,20 @@ return {
       totals_by_state = { "audit_year", "auditee_state", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
     },
   },
+  -- What people call columns, from the columns' descriptions.
+  called = {
+    api_v1_1_0 = {
+      federal_awards = {
+        aln = { "federal_agency_prefix", "federal_award_extension" },
+        assistance_listing_number = { "federal_agency_prefix", "federal_award_extension" },
+        cfda = { "federal_agency_prefix", "federal_award_extension" },
+      },
+      totals_by_program = {
+        aln = { "aln", "aln" },
+        assistance_listing_number = { "aln" },
+        cfda = { "aln" },
+        program = { "aln" },
+      },
+    },
+  },
 }
