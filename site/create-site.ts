@@ -18,7 +18,7 @@ import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import { writeTotals } from "./pages/totals.ts";
 import { createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { createReportReader, type ReadReport } from "./report.ts";
-import { limitQueries } from "./search/limit-queries.ts";
+import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
@@ -72,7 +72,7 @@ function addSite(
   };
   addPages(site);
   addFeed(site);
-  const query = limitQueries(pool);
+  const query = limitQueries(pool, whileOn);
   serveSearch(site, createSearch(query));
   addReports(site, createReportReader(query));
   addOpenApi(site);
@@ -167,8 +167,10 @@ function addReports({ addRoute, describeContext, securityHeaders }: Site, readRe
   const path = (request: FastifyRequest) => (request.params as { reportId: string }).reportId;
   addRoute(`/record/${reportParameter}`, async (request, reply) => {
     const reportId = path(request);
-    await whileOn();
-    const [context, report] = [await describeContext(request), await readReport(request.ip, reportId)];
+    const [context, report] = [
+      await describeContext(request),
+      await readReport(identifyVisitor(request, reply), reportId),
+    ];
     const body = report ? writeReport(context, reportId, report) : writeUnknownReport(context, reportId);
     reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
     return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
