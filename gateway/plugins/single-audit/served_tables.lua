@@ -4,7 +4,7 @@ return {
   -- The version that a client gets if it names none.
   default = "api_v1_1_0",
   -- The hash of complete_order.lua.
-  rules = "a7cf7ffba5d66f60e733a4ede41ac6a1764422d1b939ffe38e2518924cef0a04",
+  rules = "e017467563baee203fb9a9a5c6df08d24c2a5b04b43b3ecb238f2efd006ee38e",
   -- The columns that are unique together.
   keys = {
     api_v1_1_0 = {
