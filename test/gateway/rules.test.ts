@@ -154,21 +154,24 @@ test.each([["GET /a b HTTP/1.1\r\nHost: a"], ["GET / HTTP/1.1"]])("%j gets 400 a
   );
 });
 
-test.each([
+test.concurrent.for([
   ["Content-Length: 90", "{"],
   ["Content-Length: 90", ""],
   ["Transfer-Encoding: chunked", "1\r\n{\r\n"],
   ["Transfer-Encoding: chunked", "90\r\n{"],
-])("a call whose body comes too slowly gets 408, which does not count: %s, %j", async (framing, body) => {
-  const head = ["Host: a", `X-Api-Key: ${keys.standard}`, "Content-Type: application/json", framing];
-  const start = `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body}`;
-  // Another byte each second.
-  const answers = await Promise.all([sendBytes(url, start), sendBytes(url, start, 10_000, 1000)]);
-  for (const answer of answers) {
-    expect(answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
-    expect(answer).not.toMatch(/^(x-)?ratelimit/im);
-  }
-});
+])(
+  "a call whose body comes too slowly gets 408, which does not count: %s, %j",
+  async ([framing, body], { expect }) => {
+    const head = ["Host: a", `X-Api-Key: ${keys.standard}`, "Content-Type: application/json", framing];
+    const start = `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body}`;
+    // Another byte each second.
+    const answers = await Promise.all([sendBytes(url, start), sendBytes(url, start, 10_000, 1000)]);
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+      expect(answer).not.toMatch(/^(x-)?ratelimit/im);
+    }
+  },
+);
 
 test("clients that leave while they send a body do not disturb the next requests", async () => {
   respond = (_, response) => response.end("[]");
