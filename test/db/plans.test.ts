@@ -85,6 +85,19 @@ describe("the requests of real clients use an index", () => {
     ["passthrough_passthrough_name", "passthrough_name ilike '%department of%'"],
     ["corrective_action_plans_planned_action", "planned_action ilike '%casino%'"],
     ["corrective_action_plans_planned_action", "planned_action ~* 'casino'"],
+    ["findings_text_finding_text", "finding_text like '%casino%'"],
+    ["notes_to_sefa_content", "content ilike '%casino%'"],
+    ...[
+      "general.auditee_name",
+      "federal_awards.federal_program_name",
+      "passthrough.passthrough_name",
+      "findings_text.finding_text",
+      "corrective_action_plans.planned_action",
+      "notes_to_sefa.content",
+    ].map((column): [string, string] => [
+      `${column.replace(".", "_")}_english`,
+      `${column} operator(request.@@) to_tsquery('english', 'casino & !leases')`,
+    ]),
     ["findings_reference_number", "reference_number = '2023-001'"],
     ...tables.map((table): [string, string] => [`${table}_(report_id|key_is_unique)`, "report_id = 'x'"]),
   ])("%s: %s", async (index, conditions) => {
