@@ -10,6 +10,7 @@ interface Plan {
   "Relation Name"?: string;
   Schema?: string;
   "Index Name"?: string;
+  "Plan Rows"?: number;
   Filter?: string;
   Output?: string[];
   Plans?: Plan[];
@@ -173,4 +174,18 @@ it("the planner knows how many reports each table has", async () => {
     );
     expect([relname, estimated]).toEqual([relname, counted?.count]);
   }
+});
+
+it("the planner knows how many awards a program has", async () => {
+  const [program] = await query<{ prefix: string; extension: string; awards: number }>(
+    `select federal_agency_prefix as prefix, federal_award_extension as extension, count(*)::integer as awards
+     from disclosed.federal_awards group by 1, 2 order by 3 desc limit 1`,
+  );
+  const { prefix, extension, awards = 0 } = program ?? {};
+  const plan = await explain(
+    "api_public",
+    `select * from disclosed.federal_awards
+     where federal_agency_prefix = '${prefix}' and federal_award_extension = '${extension}'`,
+  );
+  expect(plan["Plan Rows"]).toBeGreaterThan(awards / 3);
 });
