@@ -59,6 +59,10 @@ comment on index disclosed.general_auditee_name_words is
 create index general_auditor_firm_name_words on disclosed.general using gin (extensions.name_words(auditor_firm_name));
 comment on index disclosed.general_auditor_firm_name_words is
   'Finds auditors by words of a name: general?auditor_words=plfts(names).smith, and the search of the pages';
+-- 0.1 s
+create index search_terms_terms on disclosed.search_terms using gin (terms);
+comment on index disclosed.search_terms_terms is
+  'Finds the reports with awards of an agency or program in a state and year, for the search of the pages';
 -- 1.2 s
 create index federal_awards_assistance_listing on disclosed.federal_awards
 (federal_agency_prefix, federal_award_extension);
