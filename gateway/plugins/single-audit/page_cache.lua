@@ -24,11 +24,21 @@ local function name_permit(hash)
   return "cacheable:" .. hash
 end
 
---- Whether the response may be kept. nginx does not send Range and the client's If-None-Match to PostgREST if it uses its cache.
+-- nginx does not send these to PostgREST if it uses its cache, and would answer some of them itself.
+local CONDITIONS = { "range", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range" }
+
+local function has_condition(headers)
+  for _, name in ipairs(CONDITIONS) do
+    if headers[name] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Whether the response is a page that may be kept.
 function page_cache.is_page(request)
-  local headers = request.headers
-  return request.method == "GET" and not headers.range and not headers["if-none-match"]
-    and find_limit(request.parameters) >= FEWEST_ROWS
+  return request.method == "GET" and find_limit(request.parameters) >= FEWEST_ROWS and not has_condition(request.headers)
 end
 
 --- Whether to use the cache for a request. While a response is made that may be kept, nginx lets other requests for it wait. So
