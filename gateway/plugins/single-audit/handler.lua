@@ -230,9 +230,9 @@ local function refuse_or_count(request, config)
   kong.ctx.plugin.windows = windows
 end
 
--- The embedded gateway has no cache, and not this variable.
+-- The embedded gateway has no cache: it ignores these variables.
 local function use_cache(request)
-  request.is_page = ngx.var.cache_zone ~= nil and page_cache.is_page(request)
+  request.is_page = page_cache.is_page(request)
   set_or_clear(request, "x-cacheable", request.is_page and "yes" or nil)
   if request.is_page and page_cache.is_permitted(request, ngx.shared.single_audit_counts) then
     ngx.var.cache_zone, ngx.var.cache_key = "pages", page_cache.key(request, served_tables.rules)
@@ -333,10 +333,13 @@ end
 -- How long a key is known.
 local KNOWN_SECONDS = 3600
 
--- A kept response has the Date of the request that made it.
 local function note_page(request)
-  page_cache.note(request, ngx.var.upstream_http_x_accel_expires ~= nil, ngx.shared.single_audit_counts)
-  kong.response.set_header("Date", ngx.http_time(ngx.time()))
+  local is_permitted = ngx.var.upstream_http_x_accel_expires ~= nil
+  page_cache.note(request, is_permitted, ngx.shared.single_audit_counts)
+  if is_permitted then
+    -- A kept response has the Date of the request that made it.
+    kong.response.set_header("Date", ngx.http_time(ngx.time()))
+  end
 end
 
 -- Counts a key's request as a use, or forgets a key that does not exist. Errors of the database say nothing about the key.
