@@ -7,6 +7,7 @@ local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
 local key_use = require "kong.plugins.single-audit.key_use"
+local page_cache = require "kong.plugins.single-audit.page_cache"
 local places = require "kong.plugins.single-audit.places"
 local parse_query = require "kong.plugins.single-audit.parse_query"
 local rate_limit = require "kong.plugins.single-audit.rate_limit"
@@ -224,6 +225,15 @@ local function refuse_or_count(request, config)
   kong.ctx.plugin.windows = windows
 end
 
+-- The embedded gateway has no cache: it ignores these variables.
+local function use_cache(request)
+  request.is_page = page_cache.is_page(request)
+  set_or_clear(request, "x-cacheable", request.is_page and "yes" or nil)
+  if request.is_page and page_cache.is_permitted(request, ngx.shared.single_audit_counts) then
+    ngx.var.cache_zone, ngx.var.cache_key = "pages", page_cache.key(request, served_tables.rules)
+  end
+end
+
 -- The gateway's token makes PostgREST trust these headers, which no client can set.
 local function set_upstream(request, config)
   if request.method == "POST" then
@@ -236,6 +246,10 @@ local function set_upstream(request, config)
   set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
   set_or_clear(request, "x-row-order", request.row_order)
   set_or_clear(request, "x-order-rules", served_tables.rules)
+  -- nginx does not send If-Match to PostgREST if it uses its cache.
+  set_or_clear(request, "x-if-match", request.headers["if-match"])
+  set_or_clear(request, "if-match", nil)
+  use_cache(request)
   -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(request, "referer", nil)
 end
@@ -314,6 +328,15 @@ end
 -- How long a key is known.
 local KNOWN_SECONDS = 3600
 
+local function note_page(request)
+  local is_permitted = ngx.var.upstream_http_x_accel_expires ~= nil
+  page_cache.note(request, is_permitted, ngx.shared.single_audit_counts)
+  if is_permitted then
+    -- A kept response has the Date of the request that made it.
+    kong.response.set_header("Date", ngx.http_time(ngx.time()))
+  end
+end
+
 -- Counts a key's request as a use, or forgets a key that does not exist. Errors of the database say nothing about the key.
 local function note_key(config, request, windows, source, status)
   local counts = ngx.shared.single_audit_counts
@@ -352,6 +375,9 @@ function handler:header_filter(config)
   end
   if source == "service" then
     filter_service_headers(status)
+  end
+  if request.is_page and source == "service" then
+    note_page(request)
   end
   if plugin.windows then
     note_key(config, request, plugin.windows, source, status)
