@@ -59,6 +59,7 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           // Some files publish data or use up rate limits, so only one file at a time may use a stack.
           globalSetup: ["test/support/start-stack.ts"],
+          setupFiles: ["test/support/find-stack.ts"],
           sequence: { groupOrder: isGiven ? 1 : 0 },
           maxWorkers: isGiven ? 1 : maxWorkers,
         },

@@ -7,7 +7,7 @@ import type { Client } from "pg";
 import { connect } from "../shared/connect.ts";
 import { describeError } from "../shared/describe-error.ts";
 import { compareCatalogs, describeChanges, readCatalog } from "./deploy/catalog.ts";
-import { listChanged, rebuildApi, repositoryDirectory } from "./deploy/deploy-database.ts";
+import { rebuildApi, repositoryDirectory } from "./deploy/deploy-database.ts";
 import { recordFingerprint } from "./deploy/deployed.ts";
 import { type DatabaseFiles, readFiles } from "./deploy/read-files.ts";
 import { runTransaction } from "./sql/run-transaction.ts";
@@ -94,7 +94,9 @@ function findSaved(now: DatabaseFiles, before: DatabaseFiles): string[] {
     ];
     return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/".length), sql]));
   };
-  return listChanged(contentsOf(now), contentsOf(before));
+  const [after, then] = [contentsOf(now), contentsOf(before)];
+  const names = [...new Set([...Object.keys(after), ...Object.keys(then)])].sort();
+  return names.filter((name) => after[name] !== then[name]);
 }
 
 /** Rebuilds the API and says what changed, and how to see it. */

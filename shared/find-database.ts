@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "./connect.ts";
-import { describeChoice, requireRunningStack } from "./find-running-stack.ts";
+import { requireRunningStack } from "./find-running-stack.ts";
 
 /**
  * Finds the URL of the database to use: from DATABASE_URL, or else libpq's variables, or else this machine's stack.
@@ -15,9 +15,9 @@ export function findDatabaseUrl(
   const { DATABASE_URL, PGHOST, PGPORT, PGUSER = "postgres", PGDATABASE, PGPASSWORD } = variables;
   if (!(DATABASE_URL || PGHOST || PGPORT || variables.PGUSER || PGDATABASE)) {
     const missing = "No database is configured. Set DATABASE_URL, or PGHOST, PGUSER and PGDATABASE.";
-    const stack = requireRunningStack(variables, missing);
-    report(describeChoice(stack));
-    return stack.databaseUrl;
+    const { directory, databaseUrl } = requireRunningStack(variables, missing);
+    report(`Using the database of the stack running in ${directory}.`);
+    return databaseUrl;
   }
   // PGHOST may also be the directory of a socket.
   const host = encodeURIComponent(PGHOST || "localhost");

@@ -21,39 +21,21 @@ export interface RunningStack {
 }
 
 /**
- * Finds the stack that runs in STACK_DIRECTORY (default: .stack). Returns undefined if none runs, even if a stopped
- * stack left its files behind.
- *
- * @throws Error if its files cannot be read
- */
-function findRunningStack(variables: Record<string, string | undefined>): RunningStack | undefined {
-  const directory = variables.STACK_DIRECTORY || ".stack";
-  if (findHolder(directory) === undefined) return undefined;
-  const file = path.join(directory, "stack.json");
-  const text = read(file);
-  if (text === undefined) return undefined;
-  const { database_url: databaseUrl }: { database_url: string } = parseJson(file, text);
-  return { directory, databaseUrl, publicData: path.join(directory, "public-data") };
-}
-
-/**
- * Finds the stack that runs in STACK_DIRECTORY, for a command without a configured database.
+ * Finds the stack that runs in STACK_DIRECTORY (default: .stack), for a command without a configured database.
  *
  * @param missing says what to set, for the error message
- * @throws Error if no stack runs
+ * @throws Error if no stack runs, even if a stopped stack left its files behind; if its files cannot be read
  */
 export function requireRunningStack(
   variables: Record<string, string | undefined>,
   missing: string,
 ): RunningStack {
-  const stack = findRunningStack(variables);
-  if (stack === undefined) throw new Error(`${missing} Or start a local stack: npm start.`);
-  return stack;
-}
-
-/** The message of a command that uses the stack's database. */
-export function describeChoice({ directory }: RunningStack): string {
-  return `Using the database of the stack running in ${directory}.`;
+  const directory = variables.STACK_DIRECTORY || ".stack";
+  const file = path.join(directory, "stack.json");
+  const text = findHolder(directory) && read(file);
+  if (text === undefined) throw new Error(`${missing} Or start a local stack: npm start.`);
+  const { database_url: databaseUrl }: { database_url: string } = parseJson(file, text);
+  return { directory, databaseUrl, publicData: path.join(directory, "public-data") };
 }
 
 /** Returns the process that runs a stack in this directory, or undefined if it has ended. */

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
 import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { allowAnyOrigin } from "../shared/web/any-origin.ts";
+import { DatabaseUnavailable } from "../shared/web/database.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
-import type { PageContext } from "./page-context.ts";
+import type { FactsContext, PageContext } from "./page-context.ts";
 import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
 import { writeExplorer } from "./pages/explorer.ts";
 import { type Manifest, writeFiles } from "./pages/files.ts";
@@ -17,7 +18,7 @@ import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import { writeTotals } from "./pages/totals.ts";
 import { createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { createReportReader, type ReadReport } from "./report.ts";
-import { limitQueries } from "./search/limit-queries.ts";
+import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
@@ -71,7 +72,7 @@ function addSite(
   };
   addPages(site);
   addFeed(site);
-  const query = limitQueries(pool);
+  const query = limitQueries(pool, whileOn);
   serveSearch(site, createSearch(query));
   addReports(site, createReportReader(query));
   addOpenApi(site);
@@ -114,17 +115,16 @@ function addPages(site: Site): void {
   const { publicFiles, whileOn, readChanges, readPrograms } = site;
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
-    "/explorer": writeExplorer,
+    "/explorer": (context) => writeExplorer(requireFacts(context)),
     "/totals": async (context) => {
-      // Without facts, the page shows no totals, so there is nothing to withhold.
-      if (context.facts !== undefined) await whileOn();
-      return writeTotals(context, readPrograms);
+      await whileOn();
+      return writeTotals(requireFacts(context), async (asked) => requireAnswer(await readPrograms(asked)));
     },
     "/changes": async (context) => {
       if (context.facts?.data_set) await whileOn();
-      return writeChanges(context, await readChanges());
+      return writeChanges(context, requireAnswer(await readChanges()));
     },
-    "/reference": writeReference,
+    "/reference": (context) => writeReference(requireFacts(context)),
     ...(publicFiles && {
       "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),
     }),
@@ -138,11 +138,21 @@ function addPages(site: Site): void {
   }
 }
 
+/** @throws DatabaseUnavailable if the database has never answered */
+function requireAnswer<Answer>(answer: Answer | undefined): Answer {
+  if (answer === undefined) throw new DatabaseUnavailable("The database has not yet answered.");
+  return answer;
+}
+
+const requireFacts = (context: PageContext): FactsContext => ({
+  ...context,
+  facts: requireAnswer(context.facts),
+});
+
 function addFeed({ addOpenRoute, whileOn, readChanges, describeContext }: Site): void {
   addOpenRoute(feedPath, async (request, reply) => {
     await whileOn();
-    const changes = await readChanges();
-    if (changes === undefined) return sendUnavailable(reply);
+    const changes = requireAnswer(await readChanges());
     const body = writeFeed(await describeContext(request), changes);
     reply.header("cache-control", "public, no-cache");
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
@@ -153,15 +163,14 @@ function addFeed({ addOpenRoute, whileOn, readChanges, describeContext }: Site):
 const reportParameter = ":reportId(^[\\w-]+$)";
 
 /** Serves public reports, and redirects the federal service's paths to them. */
-function addReports(
-  { addRoute, whileOn, describeContext, securityHeaders }: Site,
-  readReport: ReadReport,
-): void {
+function addReports({ addRoute, describeContext, securityHeaders }: Site, readReport: ReadReport): void {
   const path = (request: FastifyRequest) => (request.params as { reportId: string }).reportId;
   addRoute(`/record/${reportParameter}`, async (request, reply) => {
     const reportId = path(request);
-    await whileOn();
-    const [context, report] = [await describeContext(request), await readReport(request.ip, reportId)];
+    const [context, report] = [
+      await describeContext(request),
+      await readReport(identifyVisitor(request, reply), reportId),
+    ];
     const body = report ? writeReport(context, reportId, report) : writeUnknownReport(context, reportId);
     reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
     return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
@@ -173,8 +182,7 @@ function addReports(
 
 function addOpenApi({ addOpenRoute, readFacts, config }: Site): void {
   addOpenRoute("/openapi.json", async (request, reply) => {
-    const facts = await readFacts();
-    if (facts === undefined) return sendUnavailable(reply);
+    const facts = requireAnswer(await readFacts());
     const addresses = { ...config, appUrl: describeAppUrl(config, request) };
     const { version } = request.query as { version?: unknown };
     const document = describeOpenApi(facts, addresses, readRateLimits(), version);
@@ -192,10 +200,9 @@ function addAssets({ addRoute, readFacts, assets }: Site): void {
     const path = `/assets/${(request.params as { name: string }).name}`;
     const file = assets.files.get(path);
     if (file !== undefined) return sendBody(request, reply.header("cache-control", kept), file);
-    const facts = /^\/assets\/api-[0-9A-F]{8}\.json$/.test(path) ? await readFacts() : undefined;
-    if (facts === undefined) return reply.callNotFound();
+    if (!/^\/assets\/api-[0-9A-F]{8}\.json$/.test(path)) return reply.callNotFound();
     // A page from before an update, or from another process, may name an old file. It gets this one, without caching.
-    const { path: current, body } = facts.apiFile;
+    const { path: current, body } = requireAnswer(await readFacts()).apiFile;
     reply.header("cache-control", path === current ? kept : "no-cache");
     return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
   });
@@ -224,15 +231,6 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
     return writeProblem(await describeContext(request), reply.statusCode, body);
   });
 }
-
-const sendUnavailable = (reply: FastifyReply) =>
-  reply.code(503).header("retry-after", "5").send(databaseUnavailable);
-const databaseUnavailable = {
-  code: "temporarily_unavailable",
-  message: "The database did not answer.",
-  details: null,
-  hint: "Try again in a few seconds.",
-};
 
 /** The request's host, with the scheme of the API's URL, because the same proxy terminates TLS for both. */
 function describeAppUrl({ apiUrl }: SiteConfig, { headers: { host } }: FastifyRequest): string {

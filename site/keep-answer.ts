@@ -5,8 +5,8 @@ const patienceMilliseconds = 2000;
 
 /**
  * Creates a function that returns the answer to a query, and keeps it for a while. If the query fails or takes longer than 2
- * seconds, it resolves to the last answer, or to undefined if there is none. The database gets one query at a time, however many
- * requests wait.
+ * seconds, it resolves to the last good answer. If there is none, it waits for the query, and resolves to undefined if that fails.
+ * The database gets one query at a time, however many requests wait.
  *
  * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
  */
@@ -15,7 +15,7 @@ export function keepAnswer<Answer>(
   keepFor: (answer: Answer) => number | undefined,
   onError: (error: unknown) => void,
 ): () => Promise<Answer | undefined> {
-  let asked: Promise<Answer | undefined> | undefined;
+  let answered: Promise<unknown> | undefined;
   let last: Answer | undefined;
   let askAgainAt = 0;
   const keep = (milliseconds = keepBrieflyMilliseconds) => {
@@ -29,15 +29,18 @@ export function keepAnswer<Answer>(
       keep();
       onError(error);
     }
-    return last;
   };
   return async () => {
-    if (asked === undefined || performance.now() > askAgainAt) {
+    if (answered === undefined || performance.now() > askAgainAt) {
       // Until the database has answered, every request waits for this query.
       askAgainAt = Number.POSITIVE_INFINITY;
-      asked = askOnce();
+      const asked = askOnce();
+      answered =
+        last === undefined
+          ? asked
+          : Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
     }
-    const patience = sleep(patienceMilliseconds, undefined, { ref: false });
-    return Promise.race([asked, patience.then(() => last)]);
+    await answered;
+    return last;
   };
 }

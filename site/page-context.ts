@@ -14,3 +14,8 @@ export interface PageContext {
   /** The parameters of the query string. */
   asked: Readonly<Record<string, unknown>>;
 }
+
+/** What pages are rendered from that are made of the service's facts. */
+export interface FactsContext extends PageContext {
+  facts: ServiceFacts;
+}

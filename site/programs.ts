@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { z } from "zod";
+import { keepAnswer } from "./keep-answer.ts";
 
 /** The result of publication.describe_programs(): how many programs there are, and the totals of some of them. */
 const programs = z.object({
@@ -28,20 +29,32 @@ export interface AskedPrograms {
   most: number;
 }
 
-/** Reads the totals of some programs. Undefined if the query fails, or the data set has no such totals. */
+/** Reads the totals of some programs, which are up to 30 seconds old. Undefined if the database has never answered. */
 export type ReadPrograms = (asked: AskedPrograms) => Promise<Programs | undefined>;
 
+/** How many answers are kept: all years, sorted by each total, with some pages of each. */
+const mostKept = 200;
+
 export function createProgramsReader(pool: Pool, onError: (error: unknown) => void): ReadPrograms {
-  return async ({ year, sort, skipped, most }) => {
-    try {
+  /** The least recently used comes first. */
+  const readers = new Map<string, () => Promise<Programs | undefined>>();
+  const createReader = ({ year, sort, skipped, most }: AskedPrograms) => {
+    const ask = async () => {
       const { rows } = await pool.query<{ found: unknown }>(
         "select publication.describe_programs($1, $2, $3, $4) as found",
         [year, sort, skipped, most],
       );
-      return programs.nullable().parse(rows[0]?.found) ?? undefined;
-    } catch (error) {
-      onError(error);
-      return undefined;
-    }
+      return programs.parse(rows[0]?.found);
+    };
+    return keepAnswer(ask, () => 30_000, onError);
+  };
+  return (asked) => {
+    const key = JSON.stringify(asked);
+    const read = readers.get(key) ?? createReader(asked);
+    readers.delete(key);
+    readers.set(key, read);
+    const [oldest = ""] = readers.keys();
+    if (readers.size > mostKept) readers.delete(oldest);
+    return read();
   };
 }

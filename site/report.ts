@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LimitedQuery } from "./search/limit-queries.ts";
+import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 
 const row = z.record(z.string(), z.unknown());
 /** The result of publication.describe_report(): a report's rows by table, and how many there are of each. */
@@ -7,13 +7,13 @@ const report = z.record(z.string(), z.object({ total: z.number(), rows: z.array(
 export type Report = z.infer<typeof report>;
 
 /** Reads a public report. Undefined if there is no such report. */
-export type ReadReport = (address: string, reportId: string) => Promise<Report | undefined>;
+export type ReadReport = (visitor: Visitor, reportId: string) => Promise<Report | undefined>;
 
 /** Creates a function that reads a public report for a client. It throws what `query` throws. */
 export function createReportReader(query: LimitedQuery): ReadReport {
-  return async (address, reportId) => {
+  return async (visitor, reportId) => {
     const { found } = await query<{ found: unknown }>(
-      address,
+      visitor,
       "select publication.describe_report($1) as found",
       [reportId],
     );

@@ -296,6 +296,23 @@ begin
 end
 $$;
 
+-- array_to_tsvector removes duplicates in half the time of "distinct". It takes 0.7 s for a million awards, and the index 0.1 s.
+create table disclosed_next.search_terms as
+select
+  general.report_id,
+  general.fac_accepted_date,
+  tsvector_to_array(array_to_tsvector(array_remove(array[general.auditee_state, general.audit_year] || awards.terms, null)))
+    as terms
+from disclosed_next.general
+cross join lateral (
+  select
+    array_agg(federal_awards.federal_agency_prefix || '.')
+    || array_agg(federal_awards.federal_agency_prefix || '.' || federal_awards.federal_award_extension) as terms
+  from disclosed_next.federal_awards
+  where federal_awards.report_id = general.report_id
+) as awards;
+select data_set.complete_table('disclosed_next', 'search_terms');
+
 -- Stubs are ordered by report_id, because the order of the files could reveal more about the submissions.
 create table disclosed_next.general_stubs as
 select general.report_id, general.is_public from suppressed_next.general order by general.report_id;
@@ -326,3 +343,7 @@ begin
   end loop;
 end
 $$;
+
+-- Without it, ANALYZE takes the two parts of a program's number for independent, and expects a thirtieth of its awards.
+create statistics disclosed_next.federal_awards_program (dependencies)
+on federal_agency_prefix, federal_award_extension from disclosed_next.federal_awards;

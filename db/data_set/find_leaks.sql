@@ -32,12 +32,14 @@ $$;
 
 -- While a deployment runs, the database may have the rights of the previous deployment, and those of the new list.
 create or replace function publication.find_changed_rights()
-returns table (leak text, fact text, is_missing boolean)
+returns table (leak text, fact text, is_missing boolean, is_replaced boolean)
 language plpgsql stable security definer
 set search_path = '' set jit = off
 as $$
 declare
   elsewhere constant text := 'Deploy again, or see how to undo it: npm run db:deploy -- --plan';
+  -- Each deployment replaces the functions and triggers of db/functions, the schema request and the API schemas.
+  replaced constant text := '\m(access|data_set|extensions|publication|request)\.\w+\(|\m(admin_)?api_v\d|^trigger |\mschema request\M';
 begin
   -- The first deployment records the list at its end.
   if not exists (select from deployment.api_schemas union all select from deployment.rights where rights.is_required) then
@@ -75,11 +77,11 @@ begin
         ) then elsewhere
         else coalesce('Run: ' || found.undo, elsewhere)
       end),
-      found.fact, false
+      found.fact, false, found.fact ~ replaced
     from found
     where found.fact not in (select rights.fact from deployment.rights)
     union all
-    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere)), lacking.fact, true
+    select format('Missing: %s. %s', lacking.fact, coalesce('Run: ' || lacking.redo, elsewhere)), lacking.fact, true, lacking.fact ~ replaced
     from lacking;
 end
 $$;
@@ -113,7 +115,7 @@ end
 $$;
 
 -- publication.suppressed_reports may have been renamed, replaced or emptied. A publication records its suppressed reports before it
--- sets published_at. Data sets without kept_suppressed are older than this table. A refresh may replace a data set that fails this.
+-- sets published_at. A refresh may replace a data set that fails this.
 create or replace function publication.find_memory_leaks(generation text)
 returns setof text
 language plpgsql stable security invoker
@@ -126,7 +128,7 @@ begin
     from publication.data_sets
     join disclosed.data_set on data_set.id = data_sets.id and data_set.published_at is not null
     join suppressed.general on true
-    where data_sets.state = 'live' and data_sets.kept_suppressed is not null
+    where data_sets.state = 'live'
       and general.report_id not in (
         select suppressed_reports.report_id from publication.suppressed_reports
         union all
@@ -356,25 +358,5 @@ end
 $$;
 comment on function publication.find_leaks is
   'Returns one sentence per leak: each right that differs from the list in db/contracts/rights.txt, as the last deployment recorded it, and each way in which rows of suppressed submissions would be shown.';
-revoke execute on function publication.find_leaks from public;
-do $$
-declare
-  part record;
-begin
-  -- publication.find_leaks() keeps its owner when it is replaced, so its parts get the same owner.
-  for part in
-    select pg_proc.oid::regprocedure as signature, pg_proc.proowner <> whole.proowner as is_of_other, whole.proowner
-    from pg_catalog.pg_proc
-    join pg_catalog.pg_proc as whole on whole.oid = 'publication.find_leaks(boolean, text)'::regprocedure
-    where pg_proc.pronamespace = 'publication'::regnamespace and pg_proc.proname ~ '^find_' and pg_proc.oid <> whole.oid
-  loop
-    execute format('revoke execute on function %s from public', part.signature);
-    execute format('comment on function %s is %L', part.signature, 'A part of publication.find_leaks().');
-    if part.is_of_other then
-      execute format('alter function %s owner to %s', part.signature, part.proowner::regrole);
-    end if;
-  end loop;
-end
-$$;
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
-grant execute on function publication.find_changed_rights to deployment_planner;
+grant execute on function publication.find_changed_rights, publication.find_schemas to deployment_planner;

@@ -139,9 +139,7 @@ with relations as materialized (
   where is_list
     and object not in (select object from calls where calls.oid = to_regprocedure('request.limit_embedded_bytes(integer)'))
 ), single_rows_have_a_key (object, rule) as (
-  -- Otherwise, a request that embeds a row could get more rows than it counts. A published data set may be older than a key that
-  -- this version adds. So this checks only until a data set is published: the empty tables of a new database, such as the scratch
-  -- database of db:check.
+  -- Otherwise, a request that embeds a row could get more rows than it counts.
   select
     object,
     format(
@@ -155,7 +153,6 @@ with relations as materialized (
     from '\sFROM [\w.]+\s+WHERE ((?:\w+\.\w+ = \$1\.\w+(?: AND )?)+);\s+END$'
   ) as conditions
   where not is_list
-    and not exists (select from publication.data_sets where data_sets.state = 'live')
     and not exists (
       select from publication.view_keys
       where view_keys.view_id = relationships.view_id and view_keys.columns <@ array(

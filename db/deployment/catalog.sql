@@ -15,16 +15,11 @@ with roles as (
 ), schemas as materialized (
   select
     pg_namespace.*,
-    case
-      when nspname ~ '^(request|dissemination|(admin_)?api_v[0-9]+(_[0-9]+)*)$' then 'api'
-      else 'durable'
-    end as scope
-  from pg_catalog.pg_namespace
-  where nspname in (
-    'access', 'deployment', 'publication', 'disclosed', 'suppressed', 'dissemination', 'request', 'extensions', 'data_set'
-  )
+    case when kind = 'served' or nspname in ('request', 'dissemination') then 'api' else 'durable' end as scope
+  from publication.find_schemas() as known
+  join pg_catalog.pg_namespace on pg_namespace.oid = known.oid
   -- Version schemas of other roles are not served.
-  or (nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(nspowner) = 'api_owner')
+  where kind in ('data_set', 'durable') or known.oid in (select served_schemas.oid from publication.served_schemas)
 ), found as (
   select 'pg_namespace'::regclass as classid, oid, scope from schemas
   union all
@@ -143,6 +138,10 @@ with roles as (
   cross join lateral split_part(setting, '=', 1) as variable
   -- An administrator may choose this limit, and not every owner of the database may set it.
   where variable <> 'temp_file_limit'
+), tiers (object, scope, statement, place, undo) as (
+  -- These rows decide what keys may do, so a change to them is drift, like a change to a table.
+  select 'row of access.tiers ' || tiers.name, 'durable', to_jsonb(tiers)::text, null::integer, null
+  from access.tiers
 )
 table creations
 union all
@@ -163,3 +162,5 @@ union all
 table triggers
 union all
 table role_settings
+union all
+table tiers

@@ -8,8 +8,8 @@ declare
   role_name text;
   purpose text;
 begin
-  -- The only list of roles: db:deploy reads the names from it, one on each line. db/deployment/catalog.sql finds the roles by
-  -- their comments. Roles belong to the whole server, so a deployment to another database may have created them already.
+  -- Roles are found by their comments (db/deployment). They belong to the whole server, so a deployment to another database may
+  -- have created them already.
   for role_name, purpose in values
     ('authenticator', 'PostgREST logs in as this role.'),
     ('gateway', 'runs request.authorize(), which decides what a request may do.'),
@@ -67,6 +67,12 @@ alter role gateway set enable_indexonlyscan = off;
 alter role gateway set work_mem = 65536;
 -- By default, a hash table may take twice as much.
 alter role gateway set hash_mem_multiplier = 1;
+
+-- Public tables stay in memory (docs/decisions/0014-layout-of-large-tables.md), so a page anywhere costs hardly more than the
+-- next one. The roles have the setting, because a managed server's configuration may belong to others.
+alter role gateway set random_page_cost = 1.1;
+alter role report_service set random_page_cost = 1.1;
+alter role site set random_page_cost = 1.1;
 
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;

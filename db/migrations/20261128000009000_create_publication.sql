@@ -18,7 +18,7 @@ create table publication.data_sets (
   rejected_rows bigint not null default 0,
   started_at timestamptz,
   rolled_back_at timestamptz,
-  kept_suppressed text[],
+  kept_suppressed text[] not null default '{}',
   constraint data_sets_state_is_known check (state in ('live', 'previous', 'dropped'))
 );
 

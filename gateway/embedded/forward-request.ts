@@ -57,6 +57,8 @@ function readResponse({ statusCode: status, headers: given, body }: Dispatcher.R
   const headers: Headers = new Map();
   for (const [name, value = []] of Object.entries(given)) headers.set(name, [value].flat().map(asBytes));
   removeHopByHop(headers);
+  // Tells nginx's cache how long to keep the response.
+  headers.delete("x-accel-expires");
   // nginx drops all but the first. PostgREST sends two with some errors.
   headers.get("content-type")?.splice(1);
   // Keeps an error from ending the process if nothing reads the body, as after an error in a plugin.

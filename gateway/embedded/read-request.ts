@@ -63,7 +63,7 @@ export function findRefusal(
 
 /**
  * Reads the whole body.
- * @throws Refusal 413 if it is too long, and 408 if the client stops sending; discards the rest
+ * @throws Refusal 413 if it is too long, and 408 if it comes too slowly; discards the rest
  */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
@@ -71,10 +71,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const reading = request.iterator({ destroyOnReturn: false });
+  const isLate = sleep(bodyTimeout, undefined, { ref: false });
   try {
     for (;;) {
-      const chunk = await Promise.race([reading.next(), sleep(bodyTimeout, undefined, { ref: false })]);
-      if (chunk === undefined) throw new Refusal(408, "The client stopped sending the body.");
+      const chunk = await Promise.race([reading.next(), isLate]);
+      if (chunk === undefined) throw new Refusal(408, "The body did not arrive in time.");
       if (chunk.done) return Buffer.concat(chunks);
       size += chunk.value.length;
       if (size > longestBody) throw new Refusal(413, "The body is too long.");

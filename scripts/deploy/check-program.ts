@@ -18,7 +18,7 @@ import {
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 import { readFiles } from "./read-files.ts";
 import { findEditedMigrations } from "./released-migrations.ts";
-import { checkServedFiles, type Keys, readKeys } from "./served-files.ts";
+import { type Called, checkServedFiles, type Keys, readCalled, readKeys } from "./served-files.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(context: ProcessContext): Promise<void> {
@@ -66,6 +66,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     );
     let served: Contract[] = [];
     let keys: Keys = {};
+    let called: Called = {};
     let rights: string[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
       const databaseUrl = await server.create();
@@ -74,6 +75,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       try {
         served = await readServedContracts(client);
         keys = await readKeys(client);
+        called = await readCalled(client);
         rights = await readFacts(client);
       } finally {
         await client.end();
@@ -93,7 +95,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
       return changes.length === 0 ? [] : [...changes, "To update the list, add --write. People review it."];
     });
     await check("PostgREST's environment and the gateway's tables match the served versions", () =>
-      checkServedFiles(directory, served, keys, write === true),
+      checkServedFiles(directory, served, keys, called, write === true),
     );
   } finally {
     await server.close();

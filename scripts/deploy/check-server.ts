@@ -1,17 +1,9 @@
 import type { Client } from "pg";
 import { requiredLocale } from "../servers/scratch-database.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
-import type { Migration } from "./read-files.ts";
 
 /** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
-
-/** The roles that a deployment creates, or finds on the server: the first migration lists them, and later ones add some. */
-function listRoles([first, ...later]: Migration[]): string[] {
-  const [, list = ""] = first?.sql.match(/ in values\n([\s\S]*?)\n *loop/) ?? [];
-  const created = later.flatMap(({ sql }) => [...sql.matchAll(/^ *create role (\w+);/gm)]);
-  return [...list.matchAll(/^ *\('(\w+)'/gm), ...created].map(([, name = ""]) => name);
-}
 
 /**
  * Refuses a server that is too old. Runs before every other query.
@@ -65,12 +57,12 @@ where datname = current_database()`;
  * Refuses a role that may not deploy. A superuser may. Any other role must own the database, have createrole, and administer
  * those of this project's roles that the server already has.
  *
+ * @param rights the list of what each role may do, which names the roles
  * @throws DeploymentRefused with the missing rights as SQL for an administrator
  */
-export async function refuseMissingRights(client: Client, migrations: Migration[]): Promise<void> {
-  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [
-    listRoles(migrations),
-  ]);
+export async function refuseMissingRights(client: Client, rights: string[]): Promise<void> {
+  const roles = rights.flatMap((fact) => /^(\w+) is a role$/.exec(fact)?.[1] ?? []);
+  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
   refuseIfFound(
     `${rows[0]?.role} lacks the rights to deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),

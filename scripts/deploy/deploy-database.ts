@@ -22,9 +22,14 @@ import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { compareMigrations, runMigration } from "./migrations.ts";
 import { recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
-import { installLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
+import {
+  hashPublicationFunctions,
+  installLeakCheck,
+  refuseLeaks,
+  refuseLeaksInRows,
+} from "./refuse-leaks.ts";
 import { type ReleaseOptions, refuseOlderRelease } from "./release-order.ts";
-import { hashPublicationFunctions, replaceFunctions } from "./replace-functions.ts";
+import { replaceFunctions } from "./replace-functions.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -67,7 +72,7 @@ export class DriftFound extends DeploymentRefused {
  * passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second deployment
  * at the same time waits for the first. If nothing differs, nothing is changed.
  *
- * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
+ * @throws DeploymentRefused, DriftFound, LeaksFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
  */
 export async function deployDatabase(
   databaseUrl: string,
@@ -83,7 +88,7 @@ export async function deployDatabase(
     await refuseOldServer(client);
     await refuseOtherCollation(client, report);
     await prepareSession(client);
-    await refuseMissingRights(client, files.migrations);
+    await refuseMissingRights(client, files.rights);
     client = await becomeOwner(client, databaseUrl);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
@@ -197,14 +202,14 @@ export async function rebuildApi(
   await installLeakCheck(client, files.leakCheck);
   await expectRights(client, files.rights);
   const replaced = await replaceFunctions(client, files.functions, newer.length > 0);
-  const checked = await hashPublicationFunctions(client);
+  const before = await hashPublicationFunctions(client);
   await client.query("select data_set.record_indexes($1)", [files.indexes.sql]).catch((error: unknown) => {
     throw describeSqlError(files.indexes, error);
   });
   await refuseLeaksInRows(client);
   await applyApi(client, files, replaced);
-  // In case that a file has replaced it.
-  await installLeakCheck(client, files.leakCheck);
+  const isReplaced = (await hashPublicationFunctions(client)) !== before;
+  if (isReplaced) await installLeakCheck(client, files.leakCheck);
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
@@ -216,22 +221,16 @@ export async function rebuildApi(
   if (is_promise) await recordPromise(client, served);
   const rights = options.takesRights ? await readFacts(client) : files.rights;
   await recordRights(client, rights, newer.length > 0);
-  await refuseLeaks(client, (await hashPublicationFunctions(client)) !== checked);
+  await refuseLeaks(client, isReplaced);
   return changes;
 }
 
 /** Lists the columns that no source file has had yet. */
-export async function listAwaitedColumns(client: Client): Promise<string[]> {
+async function listAwaitedColumns(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     "select table_name || '.' || column_name as name from data_set.awaited_columns order by 1",
   );
   return rows.map(({ name }) => name);
-}
-
-/** The files that differ, ordered by name. */
-export function listChanged(now: Record<string, string>, before: Record<string, string> = now): string[] {
-  const names = [...new Set([...Object.keys(now), ...Object.keys(before)])].sort();
-  return names.filter((name) => now[name] !== before[name]);
 }
 
 const driftMessage = [

@@ -8,6 +8,7 @@ import type { ProcessContext } from "../../shared/process-context.ts";
 import { readSecretFiles } from "../../shared/read-secret-files.ts";
 import { type EnvironmentName, environments } from "../../shared/timetable.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
+import { LeaksFound } from "../sql/check-leaks.ts";
 import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";
 import {
@@ -65,6 +66,7 @@ const failures: [type: new (message: string) => Error, kind: "drift" | "refused"
   // DriftFound is also a DeploymentRefused.
   [DriftFound, "drift"],
   [DeploymentRefused, "refused"],
+  [LeaksFound, "refused"],
   [PoolerRefused, "refused"],
 ];
 

@@ -35,7 +35,7 @@ type Comparison = "same" | "changed" | "unknown";
  * Whether a part of the database was changed by hand since the last deployment. That is unknown if the deployment was
  * interrupted, if another catalog.sql described the part, or after a restore.
  */
-export type Drift = Record<"api" | "durable", Comparison>;
+type Drift = Record<"api" | "durable", Comparison>;
 
 export const driftUnknown =
   "This deployment cannot check for changes made by hand since the last one, because db/deployment/catalog.sql has changed, the last one was interrupted, or a backup was restored. To find them, run npm run db:deploy -- --plan, which compares the database with a new one.";
@@ -78,7 +78,7 @@ export async function recordFingerprint(client: Client): Promise<void> {
 }
 
 /** What a deployment did, as the history shows it. */
-export interface Done {
+interface Done {
   migrations: string[];
   rebuilt_api: boolean;
   is_promise: boolean;

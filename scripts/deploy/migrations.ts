@@ -9,12 +9,12 @@ import { resetSession } from "../sql/session.ts";
 import { forgetFingerprint, readDeployed } from "./deployed.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import type { DatabaseFiles, Migration } from "./read-files.ts";
-import { installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
+import { hashPublicationFunctions, installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 import { replaceEarlyFunctions } from "./replace-functions.ts";
 
 interface Applied {
   name: string;
-  sha256: string | null;
+  sha256: string;
 }
 
 const startEmpty = [
@@ -71,7 +71,7 @@ export async function compareMigrations(
  * says `-- No transaction: <why>` has one statement and waits for locks without a limit. If it causes a leak, the service is
  * switched off.
  *
- * @throws SqlFileError; DeploymentRefused if it causes a leak
+ * @throws SqlFileError; LeaksFound; DeploymentRefused if a migration without a transaction causes a leak
  */
 export async function runMigration(
   client: Client,
@@ -81,12 +81,14 @@ export async function runMigration(
 ): Promise<void> {
   const { name, sql, noTransaction } = migration;
   const isFirst = (await readDeployed(client)) === undefined;
+  const before = await hashPublicationFunctions(client);
   const check = async () => {
     // The first deployment checks when it has created the functions that the check calls.
     if (isFirst) return;
+    const isReplaced = (await hashPublicationFunctions(client)) !== before;
     await installLeakCheck(client, leakCheck);
     await expectRights(client, rights);
-    await refuseLeaks(client, noTransaction || undefined);
+    await refuseLeaks(client, noTransaction || isReplaced);
   };
   if (!noTransaction) {
     const work = async () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
-import { describeChangedRights } from "../sql/check-leaks.ts";
+import { describeChangedRights, LeaksFound } from "../sql/check-leaks.ts";
 import { type ChangedRight, compareLines } from "../sql/check-rights.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
@@ -75,7 +75,8 @@ export async function planDeployment(
     await client.query("begin isolation level repeatable read read only");
     await tryDeployment(plan, client, files, createScratch, options);
   } catch (error) {
-    if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
+    if (!(error instanceof DeploymentRefused || error instanceof LeaksFound || error instanceof SqlFileError))
+      throw error;
     plan.refusal = error.message;
   } finally {
     await client.end();
@@ -149,11 +150,9 @@ async function tryDeployment(
  * it sets anew.
  */
 function refuseChangedRights(changed: ChangedRight[], listed: string[]): string[] {
-  const replaced =
-    /\b(access|data_set|extensions|publication|request)\.\w+\(|\b(admin_)?api_v\d|^trigger |\bschema request\b/;
   const unlisted = changed.filter(({ fact, is_missing }) => listed.includes(fact) === is_missing);
-  const lasting = unlisted.filter(({ fact }) => !replaced.test(fact));
-  if (lasting.length > 0) throw new DeploymentRefused(describeChangedRights(lasting.map(({ leak }) => leak)));
+  const lasting = unlisted.filter(({ is_replaced }) => !is_replaced);
+  if (lasting.length > 0) throw new LeaksFound(describeChangedRights(lasting.map(({ leak }) => leak)));
   return unlisted.map(({ leak }) => leak);
 }
 

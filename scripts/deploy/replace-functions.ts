@@ -81,16 +81,6 @@ with recursive used as (
 )
 select oid::regprocedure::text as name from used`;
 
-/** Hashes the functions that the report service calls, and others of its schema. */
-export async function hashPublicationFunctions(client: Client): Promise<string> {
-  const { rows } = await client.query<{ hash: string }>(publicationFunctions);
-  return rows[0]?.hash ?? "";
-}
-
-const publicationFunctions = `
-select coalesce(md5(string_agg(pg_get_functiondef(oid), '' order by oid)), '') as hash
-from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and proname !~ '^find_'`;
-
 /**
  * Replaces the functions of the schemas `extensions`, which defaults and indexes of tables call, and `data_set`, which
  * migrations call, before a migration runs. Does nothing before the migrations that create the schemas.

@@ -5,7 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import { countRows, type FaultList } from "./faults.ts";
 import { openContent } from "./open-content.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
-import { readRows } from "./read-rows.ts";
+import { readRows, readText } from "./read-rows.ts";
 
 const reportMilliseconds = 5_000;
 
@@ -40,10 +40,8 @@ export async function copyFile(
           if (row.start > start) yield block.bytes.subarray(start, row.start);
           start = row.end;
         }
-        if (row.problem !== undefined) {
-          const record = block.bytes.toString("utf8", row.start, row.end).replace(/\r?\n$/, "");
-          faults.add({ ...row.problem, file, line, record });
-        }
+        if (row.problem !== undefined)
+          faults.add({ ...row.problem, file, line, record: readText(block, row) });
       }
       const end = block.rows.at(-1)?.end ?? 0;
       if (end > start) yield block.bytes.subarray(start, end);

@@ -4,63 +4,40 @@ import type { Client, Connection, Submittable } from "pg";
 type TakeRow = (row: Buffer) => Promise<unknown> | undefined;
 
 /**
- * Runs a `COPY … TO STDOUT` and hands over its rows one by one, the header first: PostgreSQL sends each as one message. If this
- * fails, the connection cannot be used any more, because rows still arrive that nobody reads.
+ * Runs a `COPY … TO STDOUT` and hands over its rows one by one, the header first: PostgreSQL sends each as one message. If a row
+ * is not taken, the connection is closed, because the other rows would still arrive.
  *
  * @returns the number of rows, without the header
  */
-export async function copyRows(
-  client: Client,
-  sql: string,
-  takeRow: TakeRow,
-  signal?: AbortSignal,
-): Promise<number> {
-  signal?.throwIfAborted();
-  let abort = () => {};
+export async function copyRows(client: Client, sql: string, takeRow: TakeRow): Promise<number> {
   return await new Promise<number>((resolve, reject) => {
-    abort = () => reject(signal?.reason);
-    signal?.addEventListener("abort", abort);
-    client.query(createCopy(sql, takeRow, resolve, reject));
-  }).finally(() => signal?.removeEventListener("abort", abort));
-}
-
-/** Creates a query, whose methods node-postgres calls. */
-function createCopy(
-  sql: string,
-  takeRow: TakeRow,
-  resolve: (rows: number) => void,
-  reject: (reason: unknown) => void,
-): Submittable & Record<string, unknown> {
-  let stream: Connection["stream"] | undefined;
-  let rows = 0;
-  let hasFailed = false;
-  const fail = (error: unknown) => {
-    hasFailed = true;
-    reject(error);
-  };
-  return {
-    submit: (connection: Connection) => {
-      stream = connection.stream;
-      connection.query(sql);
-    },
-    handleCopyData: ({ chunk }: { chunk: Buffer }) => {
-      if (hasFailed) return;
-      try {
-        // Rows that node-postgres has already read still arrive after the pause.
-        const isReady = takeRow(chunk);
-        if (isReady === undefined) return;
-        stream?.pause();
-        isReady.then(() => stream?.resume(), fail);
-      } catch (error) {
-        fail(error);
-      }
-    },
-    handleCommandComplete: ({ text }: { text: string }) => {
-      rows = Number(text.replace("COPY ", ""));
-    },
-    handleReadyForQuery: () => {
-      if (!hasFailed) resolve(rows);
-    },
-    handleError: fail,
-  };
+    let stream: Connection["stream"];
+    let rows = 0;
+    const breakOff = (error: Error) => void stream.destroy(error);
+    // A query, whose methods node-postgres calls.
+    const copy: Submittable & Record<string, unknown> = {
+      submit: (connection: Connection) => {
+        stream = connection.stream;
+        connection.query(sql);
+      },
+      handleCopyData: ({ chunk }: { chunk: Buffer }) => {
+        // Rows that node-postgres has already read still arrive after the pause, and after the end.
+        if (stream.destroyed) return;
+        try {
+          const isReady = takeRow(chunk);
+          if (isReady === undefined) return;
+          stream.pause();
+          isReady.then(() => stream.resume(), breakOff);
+        } catch (error) {
+          breakOff(error as Error);
+        }
+      },
+      handleCommandComplete: ({ text }: { text: string }) => {
+        rows = Number(text.replace("COPY ", ""));
+      },
+      handleReadyForQuery: () => resolve(rows),
+      handleError: reject,
+    };
+    client.query(copy);
+  });
 }

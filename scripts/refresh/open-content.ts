@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { StoredFile } from "../../shared/objects/objects.ts";
 
@@ -6,8 +6,6 @@ import type { StoredFile } from "../../shared/objects/objects.ts";
 export async function openContent(file: StoredFile): Promise<Readable> {
   const source = await file.open();
   if (!file.path.endsWith(".gz")) return source;
-  const gunzip = createGunzip({ chunkSize: 1 << 18 });
-  source.on("error", (error) => gunzip.destroy(error));
-  gunzip.on("close", () => source.destroy());
-  return source.pipe(gunzip);
+  // An error of either is also an error of the stream that is returned.
+  return pipeline(source, createGunzip({ chunkSize: 1 << 18 }), () => {});
 }

@@ -1,4 +1,4 @@
-import { type Client, DatabaseError } from "pg";
+import type { Client } from "pg";
 import { checkLeaks, checkLeaksInRows } from "../sql/check-leaks.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { runDefinition } from "./read-definition.ts";
@@ -36,8 +36,10 @@ export async function publishNextGeneration(
   };
   await runTransaction(client, publish, report, { lock: "publication", attempts });
   // If a query still reads the old generation, the next run drops it.
-  await dropSchemas(client, droppedSchemas, 1).catch((error: unknown) => {
-    if (!isLockTimeout(error)) throw error;
+  await dropSchemas(client, droppedSchemas, 1).catch((error: Error) => {
+    report(
+      `The data set before the previous one could not be dropped. The next refresh drops it. ${error.message}`,
+    );
   });
 }
 
@@ -45,10 +47,4 @@ export async function publishNextGeneration(
 export async function dropSchemas(client: Client, schemas: string[], limit = attempts): Promise<void> {
   const drop = () => client.query(`drop schema if exists ${schemas.join(", ")} cascade`);
   await runTransaction(client, drop, undefined, { lock: "publication", attempts: limit });
-}
-
-function isLockTimeout(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof DatabaseError && cause.code === "55P03") return true;
-  return false;
 }

@@ -14,8 +14,8 @@ export function useDefinitions(directory: string): void {
 }
 
 /** Reads a file of `db/data_set`. */
-export async function readDefinition(name: string, directory = definitionsDirectory): Promise<string> {
-  return await readSqlFile(path.join(directory, name));
+export async function readDefinition(name: string): Promise<string> {
+  return await readSqlFile(path.join(definitionsDirectory, name));
 }
 
 /** The names of the source tables, in the order in which they were added. */
@@ -31,9 +31,8 @@ export async function readSourceTables(client: Client): Promise<string[]> {
  *
  * @throws SqlFileError that names file, line and column
  */
-export async function runDefinition(client: Client, name: string, directory?: string): Promise<void> {
-  const sql = await readDefinition(name, directory);
-  await runSqlFiles(client, [{ name: `db/data_set/${name}`, sql }]);
+export async function runDefinition(client: Client, name: string): Promise<void> {
+  await runSqlFiles(client, [{ name: `db/data_set/${name}`, sql: await readDefinition(name) }]);
 }
 
 /**

@@ -3,7 +3,7 @@ import { describeError } from "../../shared/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
 import { openContent } from "./open-content.ts";
 import { readDefinition } from "./read-definition.ts";
-import { readRows } from "./read-rows.ts";
+import { readRecords } from "./read-rows.ts";
 import { type Column, splitRow, unquote } from "./row-format.ts";
 
 /** A source file with the columns that its first line names. */
@@ -59,16 +59,13 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
  * @throws Error if it has no first line
  */
 export async function readHeader(file: SourceFile): Promise<string[]> {
-  const stream = await openContent(file);
+  const content = await openContent(file);
   try {
     // PostgreSQL accepts no zero bytes.
-    for await (const { bytes, rows } of readRows(stream, []))
-      for (const { end } of rows)
-        return splitRow(bytes.toString("utf8", 0, end).replace(/^\ufeff|\0|\r?\n$/g, "")).map(unquote);
+    for await (const { record } of readRecords(content, []))
+      return splitRow(record.replace(/^\ufeff|\0/g, "")).map(unquote);
   } catch (cause) {
     throw new Error(`${file.path}:1: the header cannot be read: ${describeError(cause)}.`, { cause });
-  } finally {
-    stream.destroy();
   }
   throw new Error(`${file.path}:1: the file is empty. It needs at least a header line.`);
 }

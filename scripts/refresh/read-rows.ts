@@ -26,6 +26,17 @@ interface Block {
   rows: SourceRow[];
 }
 
+/** The text of a row in its file, without its line break. */
+export const readText = ({ bytes }: Block, { start, end }: SourceRow): string =>
+  bytes.toString("utf8", start, end).replace(/\r?\n$/, "");
+
+/** Reads a file's rows one by one, as text. */
+export async function* readRecords(chunks: AsyncIterable<Buffer>, columns: Column[]) {
+  for await (const block of readRows(chunks, columns))
+    for (const row of block.rows)
+      yield { line: row.line, problem: row.problem, record: readText(block, row) };
+}
+
 // On some rows of 5 MB, V8's regular expressions overflow the stack. The longest texts have about 32,000 characters.
 const longestRowBytes = 2 << 20;
 

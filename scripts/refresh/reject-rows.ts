@@ -3,7 +3,7 @@ import type { Fault, FaultList } from "./faults.ts";
 import { openContent } from "./open-content.ts";
 import { runDefinition } from "./read-definition.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
-import { readRows } from "./read-rows.ts";
+import { readRecords } from "./read-rows.ts";
 import { splitRow, unquote } from "./row-format.ts";
 
 /** The result of `reject_rows.sql`. */
@@ -93,14 +93,11 @@ async function locateRows(
   const numbers = new Set(faults.flatMap(({ file, other_file }) => [file, other_file]));
   for (const file of files.filter(({ number }) => numbers.has(number))) {
     let next = file.firstRow;
-    for await (const { bytes, rows } of readRows(await openContent(file), file.columns)) {
-      for (const { start, end, line, problem } of rows) {
-        if (line === 1 || problem !== undefined) continue;
-        const place = `${file.number}:${next}`;
-        const record = () => bytes.toString("utf8", start, end).replace(/\r?\n$/, "");
-        if (wanted.has(place)) located.set(place, { line, record: record() });
-        next += 1;
-      }
+    for await (const { line, problem, record } of readRecords(await openContent(file), file.columns)) {
+      if (line === 1 || problem !== undefined) continue;
+      const place = `${file.number}:${next}`;
+      if (wanted.has(place)) located.set(place, { line, record });
+      next += 1;
     }
   }
   return located;

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
-import { findSuppressedSince, listReports } from "./suppression.ts";
+import { findPrevious, listReports } from "./suppression.ts";
 
 /**
  * Makes the previous data set live again, and the live one the previous: a second rollback undoes the first.
@@ -11,14 +11,10 @@ import { findSuppressedSince, listReports } from "./suppression.ts";
  */
 export async function rollBack(client: Client): Promise<string> {
   return await lockPublication(client, async () => {
-    const { rows } = await client.query<{ id: string; source: string; is_there: boolean }>(
-      `select id, source, to_regnamespace('disclosed_previous') is not null as is_there
-       from publication.data_sets where state = 'previous'`,
-    );
-    const [previous] = rows;
-    if (previous === undefined || !previous.is_there)
-      throw new Error("There is no previous data set to roll back to.");
-    await refuseSuppressedSince(client, previous.source);
+    const previous = await findPrevious(client);
+    if (previous === undefined) throw new Error("There is no previous data set to roll back to.");
+    const { source, suppressed } = previous;
+    if (suppressed.length > 0) throw new Error(describeSuppressedSince(suppressed, source));
     await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
     const record = () => recordRollback(client, previous.id);
     await publishNextGeneration(client, record, { prepare: beforeRollback });
@@ -26,15 +22,10 @@ export async function rollBack(client: Client): Promise<string> {
   });
 }
 
-async function refuseSuppressedSince(client: Client, source: string): Promise<void> {
-  const reports = await findSuppressedSince(client);
-  if (reports.length === 0) return;
-  throw new Error(
-    `The previous data set would make these reports public, but they were suppressed later: ${listReports(reports)}. Nothing has changed.
+const describeSuppressedSince = (reports: string[], source: string) =>
+  `The previous data set would make these reports public, but they were suppressed later: ${listReports(reports)}. Nothing has changed.
 To publish the files of that data set with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.
-To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.`,
-  );
-}
+To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.`;
 
 const beforeRollback = `
   alter schema disclosed_previous rename to disclosed_next;

@@ -101,12 +101,10 @@ function describeShortText(length: string): Format {
   return { pattern: `(?:${quoted}|${unquoted})`, problem: `is longer than ${length} characters` };
 }
 
-const byteOrderMark = "\xef\xbb\xbf";
-
 /** Matches a row of these columns that has no fault. */
 export function matchRow(columns: Column[], lineBreak: string): RegExp {
   const values = columns.map((column) => describeFormat(column).pattern).join(",");
-  return new RegExp(`(?!${byteOrderMark})${values}${lineBreak}`, "y");
+  return new RegExp(`${values}${lineBreak}`, "y");
 }
 
 /** Matches a row, whatever its faults, to the end of its last line. */
@@ -132,8 +130,6 @@ function writeValue(value: unknown): string {
 
 /** Says what is wrong with a row that `matchRow` refused, or that has bytes that are not UTF-8. */
 export function describeRow(row: string, columns: Column[]): RowProblem {
-  if (row.startsWith(byteOrderMark))
-    return { value: show(row), problem: "begins with a byte order mark, as where two files were joined" };
   const values = splitRow(row);
   const isComplete = values.length === columns.length;
   for (const [index, value] of values.entries()) {
@@ -163,11 +159,5 @@ function describeText(value: string): string | undefined {
     : "has a carriage return outside quotes, where lines end with a line feed";
 }
 
-/** The beginning of a value. Bytes that are not UTF-8 are shown as \xNN. */
-export function show(value: string): string {
-  const bytes = Buffer.from(value, "latin1");
-  if (isUtf8(bytes)) return bytes.toString("utf8").slice(0, 60);
-  return value
-    .replaceAll(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`)
-    .slice(0, 100);
-}
+/** The beginning of a value. As in the file of rejected rows, bytes that are not UTF-8 are replaced. */
+export const show = (value: string) => Buffer.from(value, "latin1").toString("utf8").slice(0, 60);

@@ -103,20 +103,12 @@ async function query({ config, logger }: ScheduleParts, what: string, sql: strin
   });
 }
 
-/** Whether the source and the bucket of the bulk files can be reached. */
-export async function checkStorage({ config, logger }: ScheduleParts): Promise<"ok" | "unavailable"> {
-  const { source, publicData, storage } = config;
+/** @throws Error if the source or the bucket of the bulk files cannot be reached */
+export async function checkStorage({ source, publicData, storage }: RefreshConfig): Promise<void> {
   // The first refresh creates the directory of the bulk files.
-  const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
-  try {
-    for (const place of places) {
-      if (place === undefined) continue;
-      const objects = await openObjects(place, storage);
-      await objects.check(AbortSignal.timeout(storageTimeoutMilliseconds)).finally(objects.close);
-    }
-    return "ok";
-  } catch (err) {
-    logger.warn({ err }, "Storage cannot be reached.");
-    return "unavailable";
+  for (const place of [source, publicData?.startsWith("s3://") ? publicData : undefined]) {
+    if (place === undefined) continue;
+    const objects = await openObjects(place, storage);
+    await objects.check(AbortSignal.timeout(storageTimeoutMilliseconds)).finally(objects.close);
   }
 }

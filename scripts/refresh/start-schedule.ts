@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { serveMetrics, serveState } from "../../shared/serve-state.ts";
-import { findLastRun, findLongestAge, startTimer, timetable, timeZone } from "../../shared/timetable.ts";
+import { readTimetable, timetable, timeZone } from "../../shared/timetable.ts";
+import { createReadinessCheck } from "../../shared/web/metrics.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
@@ -39,27 +40,26 @@ export async function startSchedule(
   { minute = 60_000 }: { minute?: number } = {},
 ): Promise<Schedule> {
   const { environment, source, publicData } = config;
-  const longestAge = findLongestAge(environment);
-  if (longestAge !== undefined && source === undefined)
+  const timer = readTimetable(environment);
+  if (timer !== undefined && source === undefined)
     throw new Error(`${environment} has a refresh schedule, so it needs a source. Set REFRESH_SOURCE.`);
   const stop = new AbortController();
   const state: ScheduleState = { isRunning: false, isDatabaseConnected: false, publishedAt: undefined };
-  const metrics = createRefreshMetrics(state, longestAge);
+  const metrics = createRefreshMetrics(state, findLongestAge(timer?.nextRuns(2)));
   const parts = { config, logger, metrics, state, stop: stop.signal, minute };
   const refreshNow = () => refreshWithRetries(parts);
-  let timer: ReturnType<typeof startTimer>;
   const describe = () => describeState(parts, timer?.nextRun() ?? null);
 
   if (environment === "preview")
     await withPublisher(config.database, (client) => client.query(switchPreviewOff), config.limits);
   await Promise.all([readLiveDataSet(parts), workHourly(parts)]);
   const server = await serveSchedule(parts, describe);
-  timer = startTimer(environment, () => void refreshNow());
+  timer?.schedule(refreshNow);
   const intervals = [
     setInterval(() => readLiveDataSet(parts), pollMilliseconds),
     setInterval(() => workHourly(parts), hourMilliseconds),
   ];
-  const due = findLastRun(environment);
+  const [due] = timer?.previousRuns(1) ?? [];
   if (due !== undefined && (state.publishedAt === undefined || state.publishedAt < due)) {
     logger.info(
       { due, published_at: state.publishedAt },
@@ -85,6 +85,11 @@ export async function startSchedule(
   };
 }
 
+/** The time between two refreshes in seconds, plus a day in case one fails. */
+function findLongestAge([first, second]: Date[] = []): number | undefined {
+  return first && second && (second.getTime() - first.getTime()) / 1000 + 86_400;
+}
+
 const describeState = ({ config, state }: ScheduleParts, nextRun: Date | null) => ({
   database: state.isDatabaseConnected ? "ok" : "unavailable",
   environment: config.environment,
@@ -95,10 +100,11 @@ const describeState = ({ config, state }: ScheduleParts, nextRun: Date | null) =
 
 function serveSchedule(parts: ScheduleParts, describe: () => ReturnType<typeof describeState>) {
   const { host, port } = parts.config;
+  const check = createReadinessCheck({ storage: () => checkStorage(parts.config) }, parts.logger);
   return serveState({ host, port, portVariable: "REFRESH_PORT" }, (app) => {
     app.get("/healthz", async () => describe());
     app.get("/readyz", async (_request, reply) => {
-      const storage = await checkStorage(parts);
+      const { storage } = await check();
       const isReady = parts.state.isDatabaseConnected && storage === "ok";
       return reply.code(isReady ? 200 : 503).send({ ...describe(), storage });
     });

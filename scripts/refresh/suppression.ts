@@ -20,18 +20,26 @@ export async function readSuppression(client: Client): Promise<Suppression> {
   return rows[0] ?? { suppressed: [], kept: [] };
 }
 
-const suppressedSince = `
-  select report_id from publication.suppressed_reports
-  where report_id in (
-    select report_id from disclosed_previous.general
-    union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
-  )
-  order by report_id`;
+const previousDataSet = `
+  select id, source from publication.data_sets
+  where state = 'previous' and to_regnamespace('disclosed_previous') is not null`;
 
-/** Finds the public reports of the previous data set, which must exist, that were suppressed since. */
-export async function findSuppressedSince(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ report_id: string }>(suppressedSince);
-  return rows.map(({ report_id }) => report_id);
+const suppressedSince = `
+  select array(
+    select report_id from publication.suppressed_reports
+    where report_id in (
+      select report_id from disclosed_previous.general
+      union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
+    )
+    order by report_id
+  ) as suppressed`;
+
+/** Finds the previous data set, and its public reports that were suppressed since, with which it cannot be made live again. */
+export async function findPrevious(
+  client: Client,
+): Promise<{ id: string; source: string; suppressed: string[] } | undefined> {
+  const [previous] = (await client.query(previousDataSet)).rows;
+  return previous && { ...previous, ...(await client.query(suppressedSince)).rows[0] };
 }
 
 export function describeKeptSuppressed(reports: string[]): string {

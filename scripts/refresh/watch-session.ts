@@ -65,7 +65,6 @@ async function findProblem(
       "select state like 'idle%' as is_idle from pg_catalog.pg_stat_activity where pid = $1",
       [pid],
     );
-    if (pid === null) return "PostgreSQL has not opened a session";
     if (rows[0] === undefined) return "PostgreSQL has ended the session";
     const isWaiting = !internals(client).readyForQuery;
     return rows[0].is_idle && isWaiting ? "PostgreSQL did not receive the statement" : undefined;

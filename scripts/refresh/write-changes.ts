@@ -59,6 +59,6 @@ export async function writeChanges(
 async function writeFile(client: Client, store: Objects, name: string) {
   const { rows } = await client.query<{ csv: string }>(changedReports, [name]);
   const file = gzipSync(rows[0]?.csv ?? "");
-  await store.put(`${name.replace(".csv.gz", "")}/${name}`, file, "application/gzip");
+  await store.put(`${name.replace(".csv.gz", "")}/${name}`, file);
   return { bytes: file.length, sha256: createHash("sha256").update(file).digest("hex") };
 }

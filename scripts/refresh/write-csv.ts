@@ -18,31 +18,28 @@ export interface CsvTarget {
  * @param targets the first gets all rows; the others choose rows by the same column
  * @throws Error that names the file if it cannot be written
  */
-export async function writeCsv(
+export async function writeCsv<Target extends CsvTarget>(
   client: Client,
   sql: string,
-  targets: CsvTarget[],
+  targets: Target[],
   signal?: AbortSignal,
-): Promise<CsvFile[]> {
+): Promise<(Target & CsvFile)[]> {
   const writers: CsvWriter[] = [];
   const free: Buffer[] = [];
   try {
     for (const { path } of targets) writers.push(await openCsvWriter(path, free));
-    const rows = await copyRows(
-      client,
-      `copy (${sql}) to stdout (format csv, header)`,
-      distribute(targets, writers),
-      signal,
-    );
+    const take = distribute(targets, writers);
+    const rows = await copyRows(client, `copy (${sql}) to stdout (format csv, header)`, (row) => {
+      signal?.throwIfAborted();
+      return take(row);
+    });
     for (const writer of writers) await writer.end();
-    const files = writers.map(({ file }) => file);
-    if (files[0]?.rows !== rows) throw new Error(`PostgreSQL sent ${files[0]?.rows} of ${rows} rows.`);
-    return files;
+    const sent = writers[0]?.file.rows;
+    if (sent !== rows) throw new Error(`PostgreSQL sent ${sent} of ${rows} rows.`);
+    return targets.map((target, index) => ({ ...target, ...writers[index]?.file }) as Target & CsvFile);
   } catch (error) {
-    // The end of the connection aborts the signal.
-    const reason = signal?.aborted ? signal.reason : error;
     await endConnection(client);
-    throw reason;
+    throw error;
   } finally {
     for (const writer of writers) await writer.close();
   }

@@ -9,7 +9,7 @@ import type { CsvFile } from "./csv-writer.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { readDefinition } from "./read-definition.ts";
-import { findSuppressedSince } from "./suppression.ts";
+import { findPrevious } from "./suppression.ts";
 import { type ChangeFile, writeChanges } from "./write-changes.ts";
 import { describeFile, writeCsv } from "./write-csv.ts";
 import { openParquetWriter } from "./write-parquet.ts";
@@ -18,7 +18,6 @@ type Schema = "disclosed" | "disclosed_next";
 
 /** The tables that are also written as Parquet for each audit year. */
 const yearlyParquetTables = ["general", "federal_awards"];
-const contentTypes = { "csv.gz": "application/gzip", parquet: "application/vnd.apache.parquet" };
 
 /** The content of `manifest.json`. */
 interface Manifest {
@@ -76,7 +75,7 @@ async function writeDataSet(writer: Writer): Promise<Manifest> {
   const describe = await readDefinition("describe_tables.sql");
   const { rows: tables } = await client.query<Table>(describe, [schema]);
   try {
-    const files = await writeFiles(writer, data_set, await listFiles(client, schema, tables));
+    const files = await writeFiles(writer, data_set, await listFiles(writer, tables));
     const descriptions = tables.map(({ description }) => description);
     const manifest = { data_set, published_at: null, files, tables: descriptions, changes: [] };
     await putManifest(store, `${data_set}/manifest.json`, manifest);
@@ -90,7 +89,7 @@ async function writeDataSet(writer: Writer): Promise<Manifest> {
 
 /** Writes the files. While PostgreSQL sends a table, DuckDB converts the files of the previous one, which are then stored. */
 async function writeFiles(writer: Writer, folder: string, tables: WantedTable[]): Promise<TableFile[]> {
-  const { client, parquet, directory } = writer;
+  const { client, parquet } = writer;
   const stop = new AbortController();
   stop.signal.addEventListener("abort", parquet.interrupt);
   const lost = signalLoss(client);
@@ -98,13 +97,9 @@ async function writeFiles(writer: Writer, folder: string, tables: WantedTable[])
   let finished: Promise<TableFile[]> = Promise.resolve([]);
   try {
     for (const { sql, files } of tables) {
-      const targets = files.map(({ name, only }) => ({ path: path.join(directory, `${name}.csv.gz`), only }));
-      const written = await writeCsv(client, sql, targets, stop.signal);
+      const written = await writeCsv(client, sql, files, stop.signal);
       finished = finished.then(async (stored) => {
-        for (const [index, csv] of written.entries()) {
-          const file = files[index];
-          if (file) stored.push(...(await finishFile(writer, folder, file, csv)));
-        }
+        for (const file of written) stored.push(...(await finishFile(writer, folder, file)));
         return stored;
       });
       finished.catch((error) => stop.abort(error));
@@ -122,22 +117,21 @@ async function writeFiles(writer: Writer, folder: string, tables: WantedTable[])
 
 /** Stores a CSV file and its Parquet file. */
 async function finishFile(
-  { store, directory, parquet }: Writer,
+  { store, parquet }: Writer,
   folder: string,
-  { name, table, audit_year, columns, hasParquet }: WantedFile,
-  csv: CsvFile,
+  csv: WantedFile & CsvFile,
 ): Promise<TableFile[]> {
-  const put = async (ending: keyof typeof contentTypes, more = {}): Promise<TableFile> => {
-    const file = path.join(directory, `${name}.${ending}`);
-    const format = ending === "parquet" ? "parquet" : "csv";
-    const described = { name: `${name}.${ending}`, table, audit_year, format, rows: csv.rows };
+  const { table, audit_year, rows, columns, hasParquet } = csv;
+  const put = async (file: string, format: string, more = {}): Promise<TableFile> => {
+    const described = { name: path.basename(file), table, audit_year, format, rows };
     const entry = { ...described, ...(await describeFile(file)), ...more };
-    await store.putFile(`${folder}/${name}.${ending}`, file, contentTypes[ending]);
+    await store.putFile(`${folder}/${entry.name}`, file);
     return entry;
   };
-  if (hasParquet) await parquet.convert(csv, columns, path.join(directory, `${name}.parquet`));
-  const stored = await put("csv.gz", { text: csv.text });
-  return hasParquet ? [stored, await put("parquet")] : [stored];
+  const target = csv.path.replace(/csv\.gz$/, "parquet");
+  if (hasParquet) await parquet.convert(csv, columns, target);
+  const stored = await put(csv.path, "csv", { text: csv.text });
+  return hasParquet ? [stored, await put(target, "parquet")] : [stored];
 }
 
 /**
@@ -148,7 +142,7 @@ async function finishFile(
  */
 export async function publishManifest(client: Client, store: Objects): Promise<void> {
   await lockPublication(client, async () => {
-    const live = (await readPublished(client)).find(({ state }) => state === "live");
+    const live = await readLive(client);
     if (live === undefined) return;
     const name = `${live.id}/manifest.json`;
     const text = await store.readText(name);
@@ -158,7 +152,7 @@ export async function publishManifest(client: Client, store: Objects): Promise<v
         ? await writePublicFiles(client, store, "disclosed")
         : parseJson(`${name} of the bulk files`, text);
     const current = await store.readText("manifest.json");
-    const written = current === undefined ? [] : (JSON.parse(current).changes ?? []);
+    const written = current === undefined ? [] : JSON.parse(current).changes;
     const changes = await writeChanges(client, store, written);
     const published_at = live.published_at.toISOString();
     await putManifest(store, "manifest.json", { ...manifest, published_at, changes });
@@ -168,25 +162,19 @@ export async function publishManifest(client: Client, store: Objects): Promise<v
   });
 }
 
-async function readPublished(client: Client) {
-  const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
-    "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
+async function readLive(client: Client) {
+  const { rows } = await client.query<{ id: string; published_at: Date }>(
+    "select id, published_at from publication.data_sets where state = 'live'",
   );
-  return rows;
-}
-
-/** A rollback would not restore a data set that names a report as public that was suppressed since. */
-async function canRollBack(client: Client): Promise<boolean> {
-  const { rows } = await client.query("select to_regclass('disclosed_previous.general') as found");
-  return rows[0]?.found !== null && (await findSuppressedSince(client)).length === 0;
+  return rows[0];
 }
 
 /** Removes the files of data sets that are not live and that no rollback can restore. */
 async function removeUnpublished(client: Client, store: Objects): Promise<void> {
-  const published = await readPublished(client);
-  const restorable = await canRollBack(client);
-  const kept = published.flatMap(({ id, state }) => (restorable || state === "live" ? id : []));
-  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id));
+  const live = await readLive(client);
+  const previous = await findPrevious(client);
+  const restorable = previous?.suppressed.length === 0 ? previous.id : undefined;
+  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => id !== live?.id && id !== restorable);
 }
 
 async function removeFolders(store: Objects, pattern: RegExp, isOld: (name: string) => boolean) {
@@ -195,7 +183,7 @@ async function removeFolders(store: Objects, pattern: RegExp, isOld: (name: stri
 }
 
 const putManifest = (store: Objects, key: string, manifest: Manifest) =>
-  store.put(key, `${JSON.stringify(manifest, null, 2)}\n`, "application/json");
+  store.put(key, `${JSON.stringify(manifest, null, 2)}\n`);
 
 /** A row of `describe_tables.sql`. */
 interface Table {
@@ -207,21 +195,18 @@ interface Table {
 type WantedTable = Awaited<ReturnType<typeof listFiles>>[number];
 type WantedFile = WantedTable["files"][number];
 
-async function listFiles(client: Client, schema: Schema, tables: Table[]) {
+async function listFiles({ client, schema, directory }: Writer, tables: Table[]) {
   const { rows: years } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
   return tables.map(({ table, columns }) => {
-    const inStub = ({ name, type }: Table["columns"][number]) =>
-      ["report_id", "is_public"].includes(name) ? name : `null::${type}`;
+    const filled = `json_populate_record(null::${schema}.general, row_to_json(general_stubs)) as filled`;
     const stubs =
-      table === "general"
-        ? ` union all select ${columns.map(inStub).join(", ")} from ${schema}.general_stubs`
-        : "";
+      table === "general" ? ` union all select filled.* from ${schema}.general_stubs, ${filled}` : "";
     const column = columns.findIndex(({ name }) => name === "audit_year");
     const describe = (name: string, audit_year: string | null, hasParquet: boolean) => {
       const only = audit_year === null ? undefined : { column, text: audit_year };
-      return { name, table, columns, audit_year, only, hasParquet };
+      return { path: path.join(directory, `${name}.csv.gz`), table, columns, audit_year, only, hasParquet };
     };
     const yearly = years.map(({ audit_year }) =>
       describe(`${table}-${audit_year}`, audit_year, yearlyParquetTables.includes(table)),

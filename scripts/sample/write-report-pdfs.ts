@@ -5,7 +5,7 @@ import { nameReportFile } from "../../report-service/storage.ts";
 import { findFiles, type SourceFile } from "../refresh/find-files.ts";
 import { openContent } from "../refresh/open-content.ts";
 import { readHeader } from "../refresh/read-headers.ts";
-import { readRows } from "../refresh/read-rows.ts";
+import { readRecords } from "../refresh/read-rows.ts";
 import { describeProblem, splitRow, unquote } from "../refresh/row-format.ts";
 
 /** A row of general, read from a CSV file. Every column except the report's ID may be missing. */
@@ -39,16 +39,14 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
 async function* readGeneral(file: SourceFile): AsyncGenerator<Row> {
   const names = await readHeader(file);
   const columns = names.map((name) => ({ name, type: "text" }));
-  for await (const { bytes, rows } of readRows(await openContent(file), columns)) {
-    for (const { start, end, line, problem } of rows) {
-      if (line === 1) continue;
-      if (problem) throw new Error(`${file.path}:${line}: ${describeProblem(problem)}.`);
-      const values = splitRow(bytes.toString("utf8", start, end).replace(/\r?\n$/, "")).map(unquote);
-      const row = Object.fromEntries(names.map((name, index) => [name, values[index]]));
-      if (!reportId.test(row.report_id ?? ""))
-        throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
-      yield row as Row;
-    }
+  for await (const { line, problem, record } of readRecords(await openContent(file), columns)) {
+    if (line === 1) continue;
+    if (problem) throw new Error(`${file.path}:${line}: ${describeProblem(problem)}.`);
+    const values = splitRow(record).map(unquote);
+    const row = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    if (!reportId.test(row.report_id ?? ""))
+      throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
+    yield row as Row;
   }
 }
 

@@ -42,8 +42,9 @@ export async function createScratchDatabase(
   template = "template0",
 ): Promise<ScratchDatabase> {
   const name = `scratch_${randomUUID().replaceAll("-", "")}`;
-  const locale = template === "template0" ? requiredLocale : "";
-  await runOn(serverUrl, `create database ${name} template ${escapeIdentifier(template)} ${locale}`);
+  // Copies files of a template that is not empty, which takes half the CPU time.
+  const options = template === "template0" ? requiredLocale : "strategy file_copy";
+  await runOn(serverUrl, `create database ${name} template ${escapeIdentifier(template)} ${options}`);
   const { href } = Object.assign(new URL(serverUrl), { pathname: `/${name}` });
   return { url: href, drop: () => runOn(serverUrl, `drop database ${name} with (force)`) };
 }

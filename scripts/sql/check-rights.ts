@@ -29,6 +29,8 @@ export interface ChangedRight {
   leak: string;
   fact: string;
   is_missing: boolean;
+  /** Whether a deployment sets it anew. */
+  is_replaced: boolean;
 }
 
 export async function findChangedRights(client: Client): Promise<ChangedRight[]> {

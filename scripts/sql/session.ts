@@ -29,13 +29,9 @@ const settings =
 
 /** Resets the role and the settings that SQL files may have changed, for the statements after them. */
 export async function resetSession(client: Client): Promise<void> {
-  await client.query("set constraints all immediate; reset role");
-  await resetSettings(client);
-}
-
-/** Resets the settings that SQL files may have changed, and keeps the role. */
-export async function resetSettings(client: Client): Promise<void> {
-  await client.query(`reset all; ${settings}; ${transactionSettings}`);
+  await client.query(
+    `set constraints all immediate; reset role; reset all; ${settings}; ${transactionSettings}`,
+  );
 }
 
 /**

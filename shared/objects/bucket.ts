@@ -63,7 +63,7 @@ export function openBucket(location: string, options: Options): Objects {
   }
 
   /** Sends a file once. Gives up if storage accepts nothing for a while. */
-  async function sendFile(Key: string, file: string, ContentType: string, giveUp: AbortSignal) {
+  async function sendFile(Key: string, file: string, giveUp: AbortSignal) {
     const stop = new AbortController();
     const stall = () => stop.abort(new Error(`storage accepted nothing for ${limits.idle / 1000} s`));
     const timer = setTimeout(stall, limits.idle);
@@ -73,13 +73,8 @@ export function openBucket(location: string, options: Options): Objects {
         yield chunk;
       }
     }
-    const input = {
-      Bucket,
-      Key,
-      Body: Readable.from(read()),
-      ContentType,
-      ContentLength: (await stat(file)).size,
-    };
+    const ContentLength = (await stat(file)).size;
+    const input = { Bucket, Key, Body: Readable.from(read()), ContentLength };
     const signals = [stop.signal, giveUp, ...(signal ? [signal] : [])];
     try {
       // The limit of a request would include the time in which the file is sent.
@@ -132,15 +127,14 @@ export function openBucket(location: string, options: Options): Objects {
       }
     },
     makeWorkDirectory: () => mkdtemp(path.join(tmpdir(), "public-data-")),
-    put: async (key, Body, ContentType) => {
-      const input = { Bucket, Key: prefix + key, Body, ContentType };
-      await client.send(new PutObjectCommand(input), until(signal));
+    put: async (key, Body) => {
+      await client.send(new PutObjectCommand({ Bucket, Key: prefix + key, Body }), until(signal));
     },
-    putFile: async (key, file, contentType) => {
+    putFile: async (key, file) => {
       const giveUp = AbortSignal.timeout(limits.total);
       for (let tries = 1; ; tries += 1) {
         try {
-          return await sendFile(prefix + key, file, contentType, giveUp);
+          return await sendFile(prefix + key, file, giveUp);
         } catch (error) {
           signal?.throwIfAborted();
           if (tries === limits.tries || giveUp.aborted || isRefused(error)) throw error;

@@ -21,7 +21,12 @@ import { describeReason } from "./read-with-retries.ts";
 export function openDirectory(location: string): Objects {
   const root = path.resolve(location);
   const at = (key: string) => path.join(root, key);
-  const makeFolder = (key: string) => mkdir(path.dirname(at(key)), { recursive: true });
+  const makeFolder = (key: string) =>
+    mkdir(path.dirname(at(key)), { recursive: true }).catch(refuse("written", at(key)));
+  const move = async (key: string, file: string) => {
+    await makeFolder(key);
+    await rename(file, at(key)).catch(refuse("written", at(key)));
+  };
   return {
     check: () => access(root),
     has: async (key) => {
@@ -55,20 +60,12 @@ export function openDirectory(location: string): Objects {
         if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });
       return await mkdtemp(at(".part-")).catch(refuse("written", root));
     },
-    putFile: async (key, file) => {
-      const move = async () => {
-        await makeFolder(key);
-        await rename(file, at(key));
-      };
-      await move().catch(refuse("written", at(key)));
-    },
+    putFile: move,
     put: async (key, content) => {
-      const write = async () => {
-        await makeFolder(key);
-        await writeFile(at(`${key}.part`), content);
-        await rename(at(`${key}.part`), at(key));
-      };
-      await write().catch(refuse("written", at(key)));
+      const part = at(`${key}.part`);
+      await makeFolder(key);
+      await writeFile(part, content).catch(refuse("written", at(key)));
+      await move(key, part);
     },
     close: () => {},
   };

@@ -73,8 +73,8 @@ export interface Objects {
   /** Makes a local directory for unfinished files. The caller removes it. */
   makeWorkDirectory: () => Promise<string>;
   /** Stores a finished local file. May move it. */
-  putFile: (key: string, file: string, contentType: string) => Promise<void>;
+  putFile: (key: string, file: string) => Promise<void>;
   /** Writes a small file in one step. Replaces an existing one. */
-  put: (key: string, content: string | Buffer, contentType: string) => Promise<void>;
+  put: (key: string, content: string | Buffer) => Promise<void>;
   close: () => void;
 }

@@ -10,7 +10,6 @@ import {
   makeUnavailable,
   methodNotAllowed,
   noSuchPage,
-  notServing,
   securityHeaders,
   sendError,
 } from "./error-responses.ts";
@@ -99,9 +98,8 @@ function refuseOtherMethods(app: FastifyInstance): void {
 
 function describeErrors(app: FastifyInstance): void {
   app.setErrorHandler((err, request, reply) => {
-    if (err instanceof NotServing) return sendError(reply, notServing[err.reason]);
     if (err instanceof ErrorWithResponse) {
-      request.log.warn({ err }, "refused");
+      if (!(err instanceof NotServing)) request.log.warn({ err }, "refused");
       return sendError(reply, err.response);
     }
     if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {

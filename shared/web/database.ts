@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { type ClientConfig, Pool } from "pg";
+import { ErrorWithResponse, notServing } from "./error-responses.ts";
 
 /** The database refused the query, or did not answer in time. `cause` has the reason. */
 export class DatabaseUnavailable extends Error {
@@ -7,11 +8,11 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** The service gives out no data: the operator has switched it off, or no data set has been published yet. */
-export class NotServing extends Error {
+export class NotServing extends ErrorWithResponse {
   override name = "NotServing";
-  readonly reason: "switched_off" | "no_data_set";
+  readonly reason: keyof typeof notServing;
   constructor(reason: NotServing["reason"]) {
-    super(reason === "switched_off" ? "The service is switched off." : "No data set has been published yet.");
+    super(notServing[reason].body.message, notServing[reason]);
     this.reason = reason;
   }
 }

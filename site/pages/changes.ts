@@ -8,7 +8,7 @@ export const feedPath = "/changes.atom";
 const description = "Which reports each publication of Single Audit data added, changed and removed.";
 
 /** The page of changes, newest first. */
-export function writeChanges(context: PageContext, changes: Changes | undefined): string {
+export function writeChanges(context: PageContext, changes: Changes): string {
   return writeDocument(context, {
     path: "/changes",
     title: "Changes",
@@ -23,9 +23,8 @@ export function writeChanges(context: PageContext, changes: Changes | undefined)
       ? html`<a href="/public-data/manifest.json">manifest.json</a>`
       : html`the manifest of the bulk files`
   }.</p>
-${changes === undefined && html`<p class="notice notice--error">The database did not answer. Reload this page in a minute.</p>`}
-${changes?.length === 0 && html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`}
-${changes?.map((change) => writeChange(context, change))}
+${changes.length === 0 && html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`}
+${changes.map((change) => writeChange(context, change))}
 </div>`,
   });
 }

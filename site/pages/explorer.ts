@@ -1,14 +1,13 @@
 import type { ClientSettings } from "../client-settings.ts";
 import { html } from "../html.ts";
-import type { PageContext } from "../page-context.ts";
+import type { FactsContext } from "../page-context.ts";
 import { writeDocument } from "./layout.ts";
 
 /** The page on which visitors build a request, send it from the browser, and copy it. */
-export function writeExplorer(context: PageContext): string {
+export function writeExplorer(context: FactsContext): string {
   const { config, facts, hasPublicData } = context;
-  const description = facts?.apiFile.path;
-  const settings: ClientSettings | undefined =
-    description === undefined ? undefined : { apiUrl: config.apiUrl, description, hasPublicData };
+  const description = facts.apiFile.path;
+  const settings: ClientSettings = { apiUrl: config.apiUrl, description, hasPublicData };
   return writeDocument(context, {
     path: "/explorer",
     title: "Explorer",
@@ -19,15 +18,10 @@ export function writeExplorer(context: PageContext): string {
     body: html`<div class="page">
 <div class="wrap">
   <h1>Explorer</h1>
-  ${
-    settings === undefined &&
-    html`<p class="notice notice--error">The database did not answer, so the tables are unknown. Reload this page in a
-      minute.</p>`
-  }
   <noscript><p class="notice">This page needs JavaScript. Without it, <a href="/search">search for audits and read them</a>, see the
     <a href="/totals">totals</a>, download the data as <a href="/files">files</a>, or run the command on the <a href="/">overview</a>.</p></noscript>
 </div>
-${settings && html`<div id="explorer" data-settings="${JSON.stringify(settings)}"></div>`}
+<div id="explorer" data-settings="${JSON.stringify(settings)}"></div>
 </div>`,
   });
 }

@@ -1,5 +1,5 @@
 import { describeRateLimit, describeRequestsAtATime, readRateLimits } from "../../shared/read-rate-limits.ts";
-import { listNextRuns } from "../../shared/timetable.ts";
+import { readTimetable } from "../../shared/timetable.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { errors } from "../openapi/describe-openapi.ts";
@@ -52,7 +52,7 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
   if (dataSet === null) return html``;
   const newest = facts.totals?.newest_submission;
   const time = (date: Date) => html`<time datetime="${date.toISOString()}">${formatTime(date)}</time>`;
-  const [next] = environment === undefined ? [] : listNextRuns(environment, 1);
+  const [next] = (environment && readTimetable(environment)?.nextRuns(1)) ?? [];
   const entries: [string, Content][] = [
     ["Public submissions", formatNumber(dataSet.rows.general ?? 0)],
     ["Newest submission accepted", newest && html`<time datetime="${newest}">${formatDay(newest)}</time>`],

@@ -1,14 +1,14 @@
 import { listCalls, type ServedFunction, type Table, type VersionDescription } from "../api-description.ts";
 import { isAdmin } from "../client-settings.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContext } from "../page-context.ts";
+import type { FactsContext, PageContext } from "../page-context.ts";
 import { emptyQuery, kindOf } from "../query.ts";
 import type { ServiceFacts } from "../service-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { table, writeDocument } from "./layout.ts";
 
 /** Every table and column of a version, and how to request a one-time token. */
-export function writeReference(context: PageContext): string {
+export function writeReference(context: FactsContext): string {
   const { facts } = context;
   return writeDocument(context, {
     path: "/reference",
@@ -17,12 +17,8 @@ export function writeReference(context: PageContext): string {
     scripts: ["reference.js"],
     body: html`<div class="wrap page">
 <h1>Reference</h1>
-${
-  facts === undefined
-    ? html`<p class="notice notice--error">The database did not answer, so the tables are unknown. Reload this page in a
-        minute.</p>`
-    : [writeTables(context, facts.api), writeVersions(facts.versions)]
-}
+${writeTables(context, facts.api)}
+${writeVersions(facts.versions)}
 </div>`,
   });
 }

@@ -1,8 +1,8 @@
-import { formatNumber } from "../format.ts";
+import { formatNumber, formatTime } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
-import type { PageContext } from "../page-context.ts";
-import type { AskedPrograms, Programs, ReadPrograms } from "../programs.ts";
+import type { FactsContext } from "../page-context.ts";
+import type { AskedPrograms, Programs } from "../programs.ts";
 import { emptyQuery } from "../query.ts";
 import { sumBy, type Totals } from "../totals.ts";
 import { linkToExplorer } from "../write-target.ts";
@@ -12,12 +12,15 @@ import { type Asked, linkTo, listLines, readAsked, writeSection } from "./totals
 const programsOnPage = 50;
 
 /** Awards, dollars and findings by year, program, state and agency. Every count links to its rows. */
-export async function writeTotals(context: PageContext, readPrograms: ReadPrograms): Promise<string> {
+export async function writeTotals(
+  context: FactsContext,
+  readPrograms: (asked: AskedPrograms) => Promise<Programs>,
+): Promise<string> {
   const { facts } = context;
-  const schema = facts?.api.find(({ tables }) =>
+  const schema = facts.api.find(({ tables }) =>
     tables.some(({ name }) => name === "totals_by_state"),
   )?.schema;
-  const hasTotals = schema !== undefined && (facts?.totals?.totals_by_state.length ?? 0) > 0;
+  const hasTotals = schema !== undefined && (facts.totals?.totals_by_state.length ?? 0) > 0;
   return writeDocument(context, {
     path: "/totals",
     title: "Totals",
@@ -26,7 +29,7 @@ export async function writeTotals(context: PageContext, readPrograms: ReadProgra
     body: html`<div class="wrap page">
 <h1>Totals</h1>
 ${
-  hasTotals && facts?.totals
+  hasTotals && facts.totals
     ? await writeTables(context, facts.totals, schema, readPrograms)
     : html`<p class="notice">No totals are available now. Reload this page in a minute.</p>`
 }
@@ -35,10 +38,10 @@ ${
 }
 
 async function writeTables(
-  { asked: parameters, facts }: PageContext,
+  { asked: parameters, facts }: FactsContext,
   totals: Totals,
   schema: string,
-  readPrograms: ReadPrograms,
+  readPrograms: (asked: AskedPrograms) => Promise<Programs>,
 ): Promise<Html> {
   const byYear = sumBy(totals.totals_by_state, (row) => row.audit_year);
   const years = [...byYear.keys()].filter(Boolean).sort();
@@ -51,9 +54,10 @@ async function writeTables(
   const byAgency = sumBy(ofYear(totals.totals_by_agency), (row) => row.federal_agency_prefix);
   const programs = await readPrograms(choosePrograms(asked));
   const shared = { asked, schema };
+  const published = facts.data_set?.published_at;
   const findings = [...byYear.values()].reduce((sum, each) => sum + each.findings, 0);
-  return html`<p class="lead">All public audits, added up when the data set was published. Choose a number or a name to see its
-  rows, or a heading to sort.</p>
+  return html`<p class="lead">All public audits, added up when the data set was published${published && html`, on ${formatTime(published)}`}. Choose
+  a number or a name to see its rows, or a heading to sort.</p>
 <nav aria-label="Audit year"><ul class="choices">
   ${[undefined, ...years].map(
     (each) =>
@@ -69,7 +73,7 @@ ${writeSection({
   describe: (name) => name,
   link: (name) => linkTo({ ...asked, page: 1, year: name }),
 })}
-${programs && writePrograms(programs, { ...shared, when })}
+${writePrograms(programs, { ...shared, when })}
 ${writeSection({
   ...shared,
   id: "state",
@@ -86,7 +90,7 @@ ${writeSection({
   lines: listLines(byAgency, asked),
   describe: (name) => `${name} ${agencies[name] ?? ""}`,
 })}
-${explainCounting(schema, facts?.data_set?.rows.findings ?? 0, findings)}`;
+${explainCounting(schema, facts.data_set?.rows.findings ?? 0, findings)}`;
 }
 
 function explainCounting(schema: string, rows: number, findings: number): Html {

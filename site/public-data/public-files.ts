@@ -19,7 +19,7 @@ export interface PublicFile {
   sha256: string;
   /** Only of files that list changes. Others were published with their data set. */
   published_at?: string;
-  /** Only of tables as CSV, and not of files that earlier versions wrote. */
+  /** Only of tables as CSV. */
   text?: CompressedText;
 }
 

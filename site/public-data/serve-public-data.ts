@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable } from "node:stream";
-import { constants, createGunzip, createInflateRaw } from "node:zlib";
+import { constants, createInflateRaw } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import Negotiator from "negotiator";
 import type { Range } from "../../shared/objects/objects.ts";
@@ -63,7 +63,7 @@ export function servePublicData(
         const directory = found.name.startsWith("changes-") ? found.name.replace(/\..*/, "") : id;
         const open = (range: Range) => files.open(directory, found.name, range);
         reply.header("content-disposition", `attachment; filename="${name.replace(/.*\//, "")}"`);
-        if (folder === federalData) return sendCsv(request, reply, found, open);
+        if (folder === federalData && found.text) return sendCsv(request, reply, found, found.text, open);
         reply.type(types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream");
         return sendRange(request, reply, found, open);
       },
@@ -84,23 +84,16 @@ async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
   file: PublicFile,
+  text: CompressedText,
   open: (range: Range) => Promise<Readable>,
 ): Promise<FastifyReply> {
   reply.type("text/csv; charset=utf-8").header("vary", "Accept-Encoding");
   if (new Negotiator(request).encodings(["gzip"]).length > 0)
     return sendRange(request, reply.header("content-encoding", "gzip"), file, open);
-  const { text, bytes } = file;
-  const sha256 = `${file.sha256}-csv`;
   const describe = (err: unknown) => request.log.error({ err }, "a bulk file could not be read to its end");
-  if (text !== undefined)
-    return sendRange(request, reply, { bytes: text.bytes, sha256 }, (range) =>
-      openText({ bytes, text }, range, open, describe),
-    );
-  // A file of an earlier version has no length of its text. The next refresh replaces it.
-  if (isSettled(request, reply, `"${sha256}"`)) return reply;
-  if (request.method === "HEAD") return reply.send();
-  const compressed = await open({ start: 0, end: bytes - 1 });
-  return reply.send(pipeline(compressed, createGunzip(), (err) => err && describe(err)));
+  return sendRange(request, reply, { bytes: text.bytes, sha256: `${file.sha256}-csv` }, (range) =>
+    openText({ bytes: file.bytes, text }, range, open, describe),
+  );
 }
 
 /** Reads a range of a compressed file's text. Reads and decompresses only the parts that contain it. */

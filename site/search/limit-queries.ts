@@ -1,41 +1,67 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Pool, PoolClient } from "pg";
 import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 import { limitClients } from "../../shared/web/limit-clients.ts";
+import { QueueRefused, queueFairly } from "../../shared/web/queue-fairly.ts";
 
 /** How many searches and reports a client IP may open in a minute. Each process counts separately. */
 export const searchesAMinute = 60;
-/** How many may run at a time: fewer than the connections of each process, so that pages and tokens always find one. */
-const searchesAtATime = 3;
-const timeoutMilliseconds = 2000;
+const queue = {
+  /** Fewer than the connections of each process, so that pages and tokens always find one. */
+  atATime: 3,
+  places: 64,
+  seconds: 10,
+};
+/** A search takes less than a second, but longer on a busy machine. */
+const timeoutSeconds = 10;
+const patience = { query_timeout: 1000 * (timeoutSeconds + 1) };
 
 /** A query that was refused or failed, with the response to send. */
 export class SearchRefused extends ErrorWithResponse {
   override name = "SearchRefused";
 }
 
-/** Runs a statement for a client IP, and returns its row. */
+/** The client that a query runs for. */
+export interface Visitor {
+  /** The client IP. */
+  address: string;
+  /** Aborts when the client leaves. */
+  left: AbortSignal;
+}
+
+/** Identifies the client that sent a request. */
+export function identifyVisitor({ ip }: FastifyRequest, { raw }: FastifyReply): Visitor {
+  const leaving = new AbortController();
+  raw.once("close", () => leaving.abort());
+  return { address: ip, left: leaving.signal };
+}
+
+/** Runs a statement for a visitor, and returns its row. */
 export type LimitedQuery = <Row extends object>(
-  address: string,
+  visitor: Visitor,
   statement: string,
   values: unknown[],
 ) => Promise<Row>;
 
 /**
- * Creates a function that runs a visitor's queries. It throws SearchRefused if the client or all clients together send too
- * many, or if a query takes longer than 2 seconds.
+ * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
+ * queue is full, or if a query takes too long. It throws what `whileOn` throws.
+ *
+ * @param whileOn throws while the service is switched off or has no data set
  */
-export function limitQueries(pool: Pool): LimitedQuery {
+export function limitQueries(pool: Pool, whileOn: () => Promise<unknown>): LimitedQuery {
   const limit = limitClients(searchesAMinute, 60);
-  let running = 0;
-  return async (address, statement, values) => {
+  const run = queueFairly(queue);
+  return async <Row extends object>({ address, left }: Visitor, statement: string, values: unknown[]) => {
     const seconds = await limit(address);
     if (seconds !== undefined) throw refuseOften(seconds);
-    if (running >= searchesAtATime) throw refuseBusy();
-    running += 1;
     try {
-      return await ask(pool, statement, values);
-    } finally {
-      running -= 1;
+      return await run(address, left, async () => {
+        await whileOn();
+        return await ask<Row>(pool, statement, values);
+      });
+    } catch (error) {
+      throw error instanceof QueueRefused ? refuseBusy() : error;
     }
   };
 }
@@ -44,8 +70,8 @@ async function ask<Row extends object>(pool: Pool, statement: string, values: un
   let client: PoolClient | undefined;
   try {
     client = await pool.connect();
-    await client.query(`begin read only; set local statement_timeout = ${timeoutMilliseconds}`);
-    const { rows } = await client.query<Row>(statement, values);
+    await client.query(`begin read only; set local statement_timeout = '${timeoutSeconds} s'`);
+    const { rows } = await client.query<Row>({ text: statement, values, ...patience });
     await client.query("commit");
     client.release();
     return rows[0] as Row;
@@ -80,7 +106,7 @@ const refuseBusy = () =>
   });
 const refuseSlow = () =>
   refuse([503, "search_timeout"], {
-    message: `The search or report took longer than ${timeoutMilliseconds / 1000} seconds.`,
+    message: `The search or report took longer than ${timeoutSeconds} seconds.`,
     hint: "Try again. In a search, use more or longer words, or add a state or a year.",
   });
 const refuseFailed = (cause: unknown) =>

@@ -77,10 +77,13 @@ function narrow(text: string): Narrowed[] {
   const isYear = year !== undefined && !/^-\d/.test(after) && !/[.-]$/.test(before);
   const ofYear = isYear ? { year } : {};
   const rest = isYear ? trim(`${before} ${after}`) : bare;
-  const [name, state] = splitState(rest);
+  const inState = (split: [string, string] | undefined) =>
+    split === undefined ? [] : [{ rest: split[0], state: split[1], ...ofYear, all_words: rest }];
   return [
-    ...(state === undefined ? [] : [{ rest: name, state, ...ofYear, all_words: rest }]),
+    ...inState(splitState(rest, "end")),
     { rest, ...ofYear },
+    // More names begin with a state than end with one: "Iowa City", "Texas Christian University".
+    ...inState(splitState(rest, "beginning")),
     { rest: text },
   ];
 }
@@ -95,14 +98,15 @@ function trim(text: string): string {
     .replace(/^[\s,;:]+|[\s,;:]+$/g, "");
 }
 
-/** Splits off the name or postal code of a state at the end. */
-function splitState(text: string): [string, string | undefined] {
+/** Splits off the name or postal code of a state at the beginning or the end. */
+function splitState(text: string, side: "beginning" | "end"): [rest: string, state: string] | undefined {
   const words = text.split(/[\s,]+/);
   for (const count of [4, 3, 2, 1]) {
-    const state = findState(words.slice(-count).join(" "));
-    if (state !== undefined) return [trim(words.slice(0, -count).join(" ")), state];
+    const place = side === "end" ? Math.max(words.length - count, 0) : 0;
+    const state = findState(words.slice(place, place + count).join(" "));
+    if (state !== undefined) return [trim(words.toSpliced(place, count).join(" ")), state];
   }
-  return [text, undefined];
+  return undefined;
 }
 
 function describeNarrowing({ state, year }: Pick<Narrowed, "state" | "year">): string {

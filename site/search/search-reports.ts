@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LimitedQuery } from "./limit-queries.ts";
+import type { LimitedQuery, Visitor } from "./limit-queries.ts";
 import type { Reading } from "./read-search.ts";
 
 /** The most rows on a page. */
@@ -33,15 +33,15 @@ const programs = z.array(
 /** The results of publication.search_reports(), search_programs() and, if nothing was found, suggest_names(). */
 export type Found = z.infer<typeof found> & { programs: z.infer<typeof programs>; names: string[] };
 
-export type Search = (address: string, readings: Reading[], page: number) => Promise<Found>;
+export type Search = (visitor: Visitor, readings: Reading[], page: number) => Promise<Found>;
 
 /** Creates a function that searches the public audits for a client. It throws what `query` throws. */
 export function createSearch(query: LimitedQuery): Search {
-  return async (address, readings, page) => {
+  return async (visitor, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
     const words = criteria.find(({ name }) => name !== undefined)?.name;
     const answer = await query<{ found: unknown; programs: unknown; names: unknown }>(
-      address,
+      visitor,
       `select found, publication.search_programs($3) as programs,
          case when found ->> 'chosen' is null then publication.suggest_names($3) end as names
        from publication.search_reports($1, $2) as found`,

@@ -3,7 +3,7 @@ import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeSearch } from "../pages/search.ts";
 import { sendBody } from "../send-body.ts";
-import { SearchRefused } from "./limit-queries.ts";
+import { identifyVisitor, SearchRefused } from "./limit-queries.ts";
 import { cleanSearch, readSearch } from "./read-search.ts";
 import { largestTotal, pageRows, type Search } from "./search-reports.ts";
 
@@ -11,12 +11,11 @@ interface SearchParts {
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
   securityHeaders: Record<string, string>;
-  whileOn: () => Promise<unknown>;
 }
 
 /** Serves searches, and links such as /search?q=REPORT_ID. The parameter `as` is the place of the meaning that the visitor chose. */
 export function serveSearch(
-  { addRoute, describeContext, securityHeaders, whileOn }: SearchParts,
+  { addRoute, describeContext, securityHeaders }: SearchParts,
   search: Search,
 ): void {
   addRoute("/search", async (request, reply) => {
@@ -27,14 +26,13 @@ export function serveSearch(
     reply.headers({ ...securityHeaders, "cache-control": cacheControl });
     const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     if (text === "") return send(writeSearch(context, undefined));
-    await whileOn();
     const asked = readPlace(as, Number.POSITIVE_INFINITY);
     const page = (readPlace(typedPage, largestTotal / pageRows) ?? 0) + 1;
     const readings = readSearch(text).sort(
       (one, other) => Number(other.place === asked) - Number(one.place === asked),
     );
     try {
-      const found = await search(request.ip, readings, page);
+      const found = await search(identifyVisitor(request, reply), readings, page);
       return send(writeSearch(context, { text, readings, asked, page, found }));
     } catch (error) {
       if (error instanceof SearchRefused) return refuse(request, reply, error);

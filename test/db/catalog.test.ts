@@ -17,6 +17,7 @@ it("requests keep the order of the file, and their memory is bounded", async () 
     "enable_indexonlyscan=off",
     "hash_mem_multiplier=1",
     "max_parallel_workers_per_gather=0",
+    "random_page_cost=1.1",
     "synchronize_seqscans=off",
     "work_mem=65536",
   ]);

@@ -50,7 +50,7 @@ it.each<[path: string, headers: Record<string, string>, code?: string]>([
   ["/findings_text", {}],
   ["/general", { "accept-profile": "api_v0" }, "PGRST106"],
   ["/general", { "accept-profile": "admin_api_v1_1_0" }, "tribal_key_required"],
-  ["/general", { "if-match": '"other"' }, "data_set_changed"],
+  ["/general", { "x-if-match": '"other"' }, "data_set_changed"],
   ["/general", { "x-filter-report-id": "eq.none" }, "report_not_found"],
 ])("a request for %s with %j writes nothing", async (path, headers, code) => {
   const decision = await authorize({ "x-api-key-sha256": hash, ...headers }, { path });
@@ -154,8 +154,11 @@ it("the request's ID becomes application_name", async () => {
 });
 
 describe("the response headers", () => {
-  const readHeaders = async (sent = {}): Promise<Record<string, string>> =>
-    Object.assign({}, ...JSON.parse((await authorize({ "x-api-key-sha256": hash, ...sent })).headers));
+  const readHeaders = async (sent = {}, request = {}): Promise<Record<string, string>> =>
+    Object.assign(
+      {},
+      ...JSON.parse((await authorize({ "x-api-key-sha256": hash, ...sent }, request)).headers),
+    );
 
   it("have an ETag, with which a request gets 304", async () => {
     const decision = await authorize({
@@ -179,14 +182,34 @@ describe("the response headers", () => {
     expect((await readHeaders({ "x-order-rules": "other" })).ETag).not.toBe(ETag);
   });
 
+  it("have a new ETag after a rollback, because Data-Set has another time", async () => {
+    const { ETag } = await readHeaders();
+    const before = "update disclosed.data_set set published_at = now()";
+    expect((await readHeaders({}, { before })).ETag).not.toBe(ETag);
+  });
+
+  it("permit the gateway to keep a page if it can, unless the key has Tribal access", async () => {
+    const sent = { "x-cacheable": "yes" };
+    expect(await readHeaders()).not.toHaveProperty("X-Accel-Expires");
+    expect(await readHeaders(sent)).toMatchObject({ "X-Accel-Expires": "@1" });
+    const before = `alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed;
+      update access.tiers set database_role = 'api_tribal' where name = 'demo'`;
+    expect(await readHeaders(sent, { before })).not.toHaveProperty("X-Accel-Expires");
+  });
+
   it("announce a retirement from deprecated_at on", async () => {
     const retire = `insert into deployment.retired_versions
       values ('v1_1_0', now() + $1, now() + '1 year', 'https://example.gov') on conflict (version)
       do update set deprecated_at = excluded.deprecated_at`;
     await database.client.query(retire, ["1 minute"]);
-    expect(await readHeaders()).not.toHaveProperty("Deprecation");
+    const sent = { "x-cacheable": "yes" };
+    const earlier = await readHeaders(sent);
+    expect(earlier).not.toHaveProperty("Deprecation");
     await database.client.query(retire, ["-1 minute"]);
-    expect(await readHeaders()).toHaveProperty("Deprecation");
+    const later = await readHeaders(sent);
+    expect(later).toMatchObject({ Deprecation: expect.any(String), "X-Accel-Expires": "@1" });
+    // Otherwise pages that a gateway or a client has kept would not announce it.
+    expect(later.ETag).not.toBe(earlier.ETag);
   });
 });
 

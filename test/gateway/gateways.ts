@@ -249,9 +249,10 @@ export async function send(
 
 /**
  * Sends bytes and returns the response. Stops reading when the gateway closes the connection, sends nothing for
- * `patience` milliseconds, or pauses for 300 ms after it has started to send.
+ * `patience` milliseconds, or pauses for 300 ms after it has started to send. Until then, sends a letter every `pause`
+ * milliseconds.
  */
-export async function sendBytes(url: string, bytes: string, patience = 10_000): Promise<string> {
+export async function sendBytes(url: string, bytes: string, patience = 10_000, pause = 0): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let answer = "";
@@ -263,6 +264,8 @@ export async function sendBytes(url: string, bytes: string, patience = 10_000): 
   const closed = once(socket, "close");
   socket.setTimeout(patience, () => socket.destroy());
   socket.write(bytes, "latin1");
+  const trickle = setInterval(() => pause > 0 && answer === "" && socket.write("a"), pause || patience);
   await closed;
+  clearInterval(trickle);
   return answer;
 }

@@ -154,19 +154,36 @@ test.each([["GET /a b HTTP/1.1\r\nHost: a"], ["GET / HTTP/1.1"]])("%j gets 400 a
   );
 });
 
-test("a call whose body comes too slowly gets 408, which does not count", async () => {
-  const head = [
-    "Host: a",
-    `X-Api-Key: ${keys.standard}`,
-    "Content-Type: application/json",
-    "Content-Length: 9",
-  ];
-  const answer = await sendBytes(
-    url,
-    `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n{`,
-  );
-  expect(answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
-  expect(answer).not.toMatch(/^(x-)?ratelimit/im);
+test.concurrent.for([
+  ["Content-Length: 90", "{"],
+  ["Content-Length: 90", ""],
+  ["Transfer-Encoding: chunked", "1\r\n{\r\n"],
+  ["Transfer-Encoding: chunked", "90\r\n{"],
+])(
+  "a call whose body comes too slowly gets 408, which does not count: %s, %j",
+  async ([framing, body], { expect }) => {
+    const head = ["Host: a", `X-Api-Key: ${keys.standard}`, "Content-Type: application/json", framing];
+    const start = `POST /rpc/request_file_access HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${body}`;
+    // Another byte each second.
+    const answers = await Promise.all([sendBytes(url, start), sendBytes(url, start, 10_000, 1000)]);
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+      expect(answer).not.toMatch(/^(x-)?ratelimit/im);
+    }
+  },
+);
+
+test("clients that leave while they send a body do not disturb the next requests", async () => {
+  respond = (_, response) => response.end("[]");
+  const framings = ["Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"];
+  const head = `Host: a\r\nX-Api-Key: ${keys.standard}\r\nContent-Type: application/json\r\n`;
+  const starts = framings.map((framing) => `POST /rpc/request_file_access HTTP/1.1\r\n${head}${framing}`);
+  await Promise.all(starts.flatMap((start) => Array.from({ length: 8 }, () => sendBytes(url, start, 200))));
+  const headers = { "x-api-key": keys.other, "content-type": "application/json" };
+  for (let call = 0; call < 16; call += 1) {
+    const { status } = await send(url, "/rpc/request_file_access", { method: "POST", headers }, "{}");
+    expect(status).toBe(200);
+  }
 });
 
 test.each(["Content-Length: 20000", "Transfer-Encoding: chunked"])(

@@ -23,14 +23,18 @@ export async function openSite() {
     config.limits.demo = { by: "network", hour: plenty, day: plenty };
   });
   await writeFile(config, limits);
-  const [browser, stack] = await Promise.all([
-    startBrowser(),
+  const sample = await makeSmallSample(200);
+  const directory = await makeDirectory();
+  // The stack comes first, because the browser changes TMPDIR while it starts.
+  const [stack, browser] = await Promise.all([
     runStack({
-      args: ["--data", await makeSmallSample(200)],
+      directory,
+      args: ["--data", sample],
       env: { ENVIRONMENT: "production", CONTACT: "mailto:keys@example.gov", GATEWAY_CONFIG: config },
     }),
+    startBrowser(),
   ]);
-  const { facts, directory } = stack;
+  const { facts } = stack;
   const query = <Row extends object = Record<string, string>>(sql: string, values: unknown[] = []) =>
     queryOn<Row>(facts.database_url, sql, values);
   const ask = (target: string, key = "DEMO_KEY", headers: Record<string, string> = {}) =>

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -172,11 +173,10 @@ it("every page says if no data set has been published", async () => {
   }
 });
 
-it("without a database or contact, every page is served, with commands that work and the app's addresses", async () => {
+it("without a database or contact, the overview is served, with commands that work and the app's addresses", async () => {
   const service = await startApp("postgres://report_service@127.0.0.1:1/none");
   const read = (path: string, host = "app.example.gov") => send(service.url, path, { headers: { host } });
-  // This app serves no bulk files, so it has no page for them.
-  for (const page of pages.filter((each) => each !== "/files")) {
+  for (const page of ["/", "/search"]) {
     const { status, headers } = await read(page);
     expect(status).toBe(200);
     expect(headers["content-security-policy"]).toBe(csp("https://api.example.gov"));
@@ -196,22 +196,48 @@ it("without a database or contact, every page is served, with commands that work
   const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
-  const unavailable = { "retry-after": "5", "cache-control": "no-store", "access-control-allow-origin": "*" };
-  expect(await read("/openapi.json")).toMatchObject({ status: 503, headers: unavailable });
-  const { status, headers } = await read("/record/2023-06-GSAFAC-0000000001");
-  expect([status, headers["retry-after"]]).toEqual([503, "5"]);
+  const unavailable = { "retry-after": "5", "cache-control": "no-store" };
+  for (const path of [
+    "/explorer",
+    "/totals",
+    "/reference",
+    "/changes",
+    "/changes.atom",
+    "/openapi.json",
+    "/assets/api-00000000.json",
+    "/record/2023-06-GSAFAC-0000000001",
+  ])
+    expect([path, await read(path)]).toMatchObject([path, { status: 503, headers: unavailable }]);
+  const { headers } = await read("/openapi.json");
+  expect(headers["access-control-allow-origin"]).toBe("*");
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
+});
+
+/** Starts the app on the database behind a relay. */
+async function startBehindRelay() {
+  const url = new URL(target.databaseUrl);
+  const relay = await startRelay(Number(url.port));
+  onTestFinished(() => relay.refuse());
+  url.port = String(relay.port);
+  return { relay, service: await startApp(serviceDatabaseUrl(url.href)) };
+}
+
+it("a page waits for the first answer of a slow database, and is not empty", async () => {
+  const { relay, service } = await startBehindRelay();
+  await relay.hold();
+  const answer = send(service.url, "/explorer");
+  await relay.held();
+  await sleep(2500);
+  await relay.pass();
+  const { status, body } = await answer;
+  expect([status, body.includes("data-settings=")]).toEqual([200, true]);
 });
 
 it.each(["refuse", "hold"] as const)(
   "while the database is away (%s), documents that are made from it stay as they were",
   async (goAway) => {
-    const url = new URL(target.databaseUrl);
-    const relay = await startRelay(Number(url.port));
-    onTestFinished(() => relay.refuse());
-    url.port = String(relay.port);
-    const service = await startApp(serviceDatabaseUrl(url.href));
+    const { relay, service } = await startBehindRelay();
     const home = (await send(service.url, "/explorer")).body;
     const [description = ""] = /\/assets\/api-\w+\.json/.exec(home) ?? [];
     const read = () =>
@@ -220,6 +246,8 @@ it.each(["refuse", "hold"] as const)(
           "/openapi.json",
           "/openapi.json?version=api_v1_1_0",
           "/reference",
+          "/totals",
+          "/totals?sort=awards&page=2",
           "/changes.atom",
           "/changes",
           "/",

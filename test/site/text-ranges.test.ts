@@ -39,10 +39,7 @@ beforeAll(async () => {
   stored = await readFile(file);
   whole = gunzipSync(stored);
   const described = { ...(await describeFile(file)), text: csv.text, rows: csv.rows };
-  const files = [
-    { name: "general.csv.gz", table: "general", audit_year: null, format: "csv", ...described },
-    { name: "old.csv.gz", table: "old", audit_year: null, format: "csv", ...described, text: undefined },
-  ];
+  const files = [{ name: "general.csv.gz", table: "general", audit_year: null, format: "csv", ...described }];
   const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };
   s3.objects.set("manifest.json", Buffer.from(JSON.stringify(manifest)));
   for (const { name } of files) s3.objects.set(`1/${name}`, stored);
@@ -108,13 +105,4 @@ it("sends a part only of the same file", async () => {
     statusCode: 416,
     headers: { "content-range": `bytes */${whole.length}` },
   });
-});
-
-it("sends a file of an earlier version, whose text has no known length, as a whole", async () => {
-  const answer = await app.inject({
-    url: address.replace("general", "old"),
-    headers: { range: "bytes=0-9" },
-  });
-  expect([answer.statusCode, answer.rawPayload.equals(whole)]).toEqual([200, true]);
-  expect(answer.headers).not.toHaveProperty("accept-ranges");
 });

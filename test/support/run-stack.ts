@@ -35,7 +35,10 @@ export interface RunningStack {
   dispose: () => Promise<void>;
 }
 
-/** Starts a program in `scripts` and collects its output. It stops if this process is killed. */
+/**
+ * Starts a program in `scripts` and collects its output. It stops if this process is killed. Its compiled modules are among the
+ * run's temporary files, where the next program finds them.
+ */
 export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv, cwd = project) {
   const program = [
     "--import",
@@ -47,7 +50,11 @@ export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv,
     args: [...program, ...args],
     keepsPrivileges: true,
   });
-  const child = spawn(command, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, words, {
+    cwd,
+    env: { TMPDIR: tmpdir(), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {
@@ -58,7 +65,7 @@ export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv,
   return { child, output: () => output, exited };
 }
 
-/** Runs a program in `scripts` whose environment is PATH and `env`. */
+/** Runs a program in `scripts` whose environment is PATH, TMPDIR and `env`. */
 export const runScript = (script: string, args: string[], env: Record<string, string>) =>
   runProgram(script, args, { PATH: process.env.PATH, ...env });
 

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { type SampleOptions, writeSample } from "../../scripts/sample/write-sample.ts";
 import { makeDirectory } from "./make-directory.ts";
@@ -8,10 +11,19 @@ import { findOwnServer } from "./scratch-database.ts";
 export const writeTestSample = (options: SampleOptions) =>
   writeSample({ ...options, serverUrl: findOwnServer() });
 
-/** Writes files with public and suppressed submissions, few enough to publish quickly. Returns their directory. */
+/**
+ * Writes files with public and suppressed submissions, few enough to publish quickly. Returns their directory, which all
+ * tests of a run share.
+ */
 export async function makeSmallSample(submissions = 60): Promise<string> {
-  const directory = path.join(await makeDirectory(), "csv");
-  await writeTestSample({ directory, submissions });
+  const directory = path.join(tmpdir(), `small-sample-${submissions}`);
+  if (existsSync(directory)) return directory;
+  const part = path.join(await makeDirectory(), "csv");
+  await writeTestSample({ directory: part, submissions });
+  await rename(part, directory).catch((error: NodeJS.ErrnoException) => {
+    // Another worker was faster, and its files have the same content.
+    if (error.code !== "ENOTEMPTY") throw error;
+  });
   return directory;
 }
 

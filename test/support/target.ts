@@ -23,7 +23,9 @@ export const target = {
   get databaseUrl() {
     return read("DATABASE_URL");
   },
-  directory: find("STACK_DIRECTORY"),
+  get directory() {
+    return find("STACK_DIRECTORY");
+  },
   get postgrestUrl() {
     return read("POSTGREST_URL");
   },

@@ -22,6 +22,16 @@ begin
       ('fac_accepted_date', E'Date accepted\n'
         'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
         'general.fac_accepted_date.'),
+      ('finding_ref_number', E'Finding reference number\n'
+        'Reference number of the finding within its report, for example "2023-001" (2 CFR 200.516(c)). Same value as '
+        'reference_number in findings.'),
+      ('awards', E'Awards\nNumber of awards.'),
+      ('amount_expended', E'Amount expended\n'
+        'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '
+        'through counts once for each auditee that expends it.'),
+      ('findings', E'Findings\nNumber of findings. A finding on several of the awards counts once.'),
+      ('material_weaknesses', E'Material weaknesses\n'
+        'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one of the awards.'),
       ('row_number', E'Row number\n'
         'Number of the row in this data set: unique, and in the order of the bulk file. Each data set numbers its rows anew.'),
       ('contains_chart_or_table', E'Contains a chart or table\n'

@@ -25,10 +25,6 @@ a long plan may take several rows with the same two values. Concatenate the part
 report_id joins to `general`. `findings` and this table embed each other:
 findings?select=*,corrective_action_plans(*) and
 corrective_action_plans?select=*,findings(*).';
-comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
-  E'Finding reference number\n'
-  'Reference number of the finding that the plan addresses, for example "2023-001". Same value as '
-  'reference_number in findings.';
 comment on column api_v1_1_0.corrective_action_plans.planned_action is
   E'Planned corrective action\n'
   'Text of the plan: the corrective action, the person responsible and the planned completion '

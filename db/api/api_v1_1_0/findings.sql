@@ -86,49 +86,17 @@ select request.embed_in_general('api_v1_1_0.findings', '450 + 680');
 
 -- A finding has a row for each award, and a narrative or plan may be split over several rows, so they embed each other as
 -- arrays. findings_text.sql has the relationships with findings_text.
-
-create function api_v1_1_0.findings(api_v1_1_0.federal_awards) returns setof api_v1_1_0.findings
-language sql stable
-begin atomic
-  select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id
-    and findings.award_reference = $1.award_reference
-    and request.limit_embedded_bytes(450 + 680);
-end;
-comment on function api_v1_1_0.findings(api_v1_1_0.federal_awards) is 'Findings on an award.';
-grant execute on function api_v1_1_0.findings(api_v1_1_0.federal_awards) to api_public, api_tribal;
-
-create function api_v1_1_0.federal_awards(api_v1_1_0.findings) returns setof api_v1_1_0.federal_awards rows 1
-language sql stable
-begin atomic
-  select federal_awards.* from api_v1_1_0.federal_awards
-  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference;
-end;
-comment on function api_v1_1_0.federal_awards(api_v1_1_0.findings) is
-  'The award that a finding concerns; null if the report has no award with this award_reference.';
-grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.findings) to api_public, api_tribal;
-
-create function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings)
-returns setof api_v1_1_0.corrective_action_plans
-language sql stable
-begin atomic
-  select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
-  where corrective_action_plans.report_id = $1.report_id
-    and corrective_action_plans.finding_ref_number = $1.reference_number
-    and request.limit_embedded_bytes(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
-end;
-comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) is
-  'The corrective action plan for a finding, in one or more rows.';
-grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) to api_public, api_tribal;
-
-create function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.findings
-language sql stable
-begin atomic
-  select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id
-    and findings.reference_number = $1.finding_ref_number
-    and request.limit_embedded_bytes(450 + 680);
-end;
-comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
-  'The finding that a plan addresses: one row for each award it affects.';
-grant execute on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;
+select request.embed('api_v1_1_0.findings', 'api_v1_1_0.federal_awards', '{report_id,award_reference}', '450 + 680', 'Findings on an award.');
+select request.embed(
+  'api_v1_1_0.federal_awards', 'api_v1_1_0.findings', '{report_id,award_reference}', null,
+  'The award that a finding concerns; null if the report has no award with this award_reference.'
+);
+select request.embed(
+  'api_v1_1_0.corrective_action_plans', 'api_v1_1_0.findings', '{report_id,finding_ref_number}',
+  '220 + coalesce(octet_length(corrective_action_plans.planned_action), 0)',
+  'The corrective action plan for a finding, in one or more rows.', '{report_id,reference_number}'
+);
+select request.embed(
+  'api_v1_1_0.findings', 'api_v1_1_0.corrective_action_plans', '{report_id,reference_number}', '450 + 680',
+  'The finding that a plan addresses: one row for each award it affects.', '{report_id,finding_ref_number}'
+);

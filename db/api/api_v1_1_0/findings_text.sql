@@ -25,10 +25,6 @@ parts in the order of row_number.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).';
-comment on column api_v1_1_0.findings_text.finding_ref_number is
-  E'Finding reference number\n'
-  'Reference number of the finding within its report, for example "2023-001" '
-  '(2 CFR 200.516(c)). Same value as reference_number in findings.';
 comment on column api_v1_1_0.findings_text.finding_text is
   E'Text of the finding\n'
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '
@@ -39,26 +35,12 @@ grant select on api_v1_1_0.findings_text to api_public, api_tribal;
 
 select request.embed_in_general('api_v1_1_0.findings_text', '230 + coalesce(octet_length(findings_text.finding_text), 0)');
 
-create function api_v1_1_0.findings_text(api_v1_1_0.findings) returns setof api_v1_1_0.findings_text
-language sql stable
-begin atomic
-  select findings_text.* from api_v1_1_0.findings_text
-  where findings_text.report_id = $1.report_id
-    and findings_text.finding_ref_number = $1.reference_number
-    and request.limit_embedded_bytes(230 + coalesce(octet_length(findings_text.finding_text), 0));
-end;
-comment on function api_v1_1_0.findings_text(api_v1_1_0.findings) is
-  'The narrative of a finding, in one or more rows.';
-grant execute on function api_v1_1_0.findings_text(api_v1_1_0.findings) to api_public, api_tribal;
-
-create function api_v1_1_0.findings(api_v1_1_0.findings_text) returns setof api_v1_1_0.findings
-language sql stable
-begin atomic
-  select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id
-    and findings.reference_number = $1.finding_ref_number
-    and request.limit_embedded_bytes(450 + 680);
-end;
-comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
-  'The finding that a narrative describes: one row for each award it affects.';
-grant execute on function api_v1_1_0.findings(api_v1_1_0.findings_text) to api_public, api_tribal;
+select request.embed(
+  'api_v1_1_0.findings_text', 'api_v1_1_0.findings', '{report_id,finding_ref_number}',
+  '230 + coalesce(octet_length(findings_text.finding_text), 0)',
+  'The narrative of a finding, in one or more rows.', '{report_id,reference_number}'
+);
+select request.embed(
+  'api_v1_1_0.findings', 'api_v1_1_0.findings_text', '{report_id,reference_number}', '450 + 680',
+  'The finding that a narrative describes: one row for each award it affects.', '{report_id,finding_ref_number}'
+);

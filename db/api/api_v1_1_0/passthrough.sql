@@ -40,24 +40,11 @@ grant select on api_v1_1_0.passthrough to api_public, api_tribal;
 
 select request.embed_in_general('api_v1_1_0.passthrough', '250 + 680');
 
-create function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) returns setof api_v1_1_0.passthrough
-language sql stable
-begin atomic
-  select passthrough.* from api_v1_1_0.passthrough
-  where passthrough.report_id = $1.report_id
-    and passthrough.award_reference = $1.award_reference
-    and request.limit_embedded_bytes(250 + 680);
-end;
-comment on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) is 'Pass-through entities of an award.';
-grant execute on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) to api_public, api_tribal;
-
-create function api_v1_1_0.federal_awards(api_v1_1_0.passthrough)
-returns setof api_v1_1_0.federal_awards rows 1
-language sql stable
-begin atomic
-  select federal_awards.* from api_v1_1_0.federal_awards
-  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference;
-end;
-comment on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) is
-  'The award that came through a pass-through entity.';
-grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) to api_public, api_tribal;
+select request.embed(
+  'api_v1_1_0.passthrough', 'api_v1_1_0.federal_awards', '{report_id,award_reference}', '250 + 680',
+  'Pass-through entities of an award.'
+);
+select request.embed(
+  'api_v1_1_0.federal_awards', 'api_v1_1_0.passthrough', '{report_id,award_reference}', null,
+  'The award that came through a pass-through entity.'
+);

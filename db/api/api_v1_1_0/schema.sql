@@ -6,26 +6,14 @@ grant usage on schema api_v1_1_0 to api_public, api_tribal;
 -- How embedding works, as in federal_awards?select=*,general(auditee_name).
 --
 -- PostgREST finds relationships by foreign keys. The views here have none, because they read a union of public and suppressed
--- rows. So the views' files end with functions that PostgREST calls computed relationships. The function's argument is the
--- view in the URL, and its name is the table to embed.
+-- rows. So the views' files end with calls of request.embed(), which creates what PostgREST calls a computed relationship: a
+-- function whose argument is the view in the URL, and whose name is the table to embed.
 --
 --   general(findings) returns setof general rows 1     findings?select=*,general(*)
 --   findings(general) returns setof findings           general?select=*,findings(*)
 --
--- With `rows 1`, PostgREST embeds an object instead of an array. The arguments have no names, so that PostgREST does not
--- offer the functions under /rpc.
---
--- Functions come in pairs, one for each direction, and both views must exist. request.embed_in_general() creates the pair of a
+-- Relationships come in pairs, one for each direction, and both views must exist. request.embed_in_general() creates the pair of a
 -- view with general. Deployments run this file, then general.sql, then the other files by name. Write other pairs in the file of
 -- the view that comes later.
---
--- PostgreSQL must be able to inline each function. Otherwise, it calls the function for each row instead of joining. So write
--- language sql, stable, not strict, not security definer, and without `set`. The body stands in begin atomic … end, as in every
--- API function, so that PostgreSQL parses it at creation (docs/editing-views.md). The functions run with the caller's rights,
--- like the views. Grant execute on each, because default privileges in this database withhold it from public.
---
--- Functions that return a list end with `and request.limit_embedded_bytes(<bytes>)`. The argument is the approximate size of a row as
--- JSON, with the actual length of long texts, plus the size of a row that can be embedded in it as an object.
--- request/limit_embedded_bytes.sql has the limit.
 --
 -- PostgREST writes each embedded table as a lateral subquery with a limit, so rows keep their order when a request embeds.

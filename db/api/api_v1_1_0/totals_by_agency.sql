@@ -31,19 +31,5 @@ comment on column api_v1_1_0.totals_by_agency.federal_agency_prefix is
 comment on column api_v1_1_0.totals_by_agency.submissions is
   E'Submissions\n'
   'Number of reports with at least one award from the agency.';
-comment on column api_v1_1_0.totals_by_agency.awards is
-  E'Awards\n'
-  'Number of awards from the agency.';
-comment on column api_v1_1_0.totals_by_agency.amount_expended is
-  E'Amount expended\n'
-  'Federal dollars expended under the agency''s awards: the sum of amount_expended in federal_awards. '
-  'Money that is passed through counts once for each auditee that expends it.';
-comment on column api_v1_1_0.totals_by_agency.findings is
-  E'Findings\n'
-  'Number of findings on the agency''s awards. A finding on several of these awards counts once.';
-comment on column api_v1_1_0.totals_by_agency.material_weaknesses is
-  E'Material weaknesses\n'
-  'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one of the '
-  'agency''s awards.';
 
 grant select on api_v1_1_0.totals_by_agency to api_public, api_tribal;

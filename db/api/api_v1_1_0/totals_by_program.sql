@@ -34,18 +34,5 @@ comment on column api_v1_1_0.totals_by_program.aln is
 comment on column api_v1_1_0.totals_by_program.federal_program_name is
   E'Federal program name\n'
   'The name that most awards with this ALN have, in all years together. Null if aln is null or no award has a name.';
-comment on column api_v1_1_0.totals_by_program.awards is
-  E'Awards\n'
-  'Number of awards of the program.';
-comment on column api_v1_1_0.totals_by_program.amount_expended is
-  E'Amount expended\n'
-  'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '
-  'through counts once for each auditee that expends it.';
-comment on column api_v1_1_0.totals_by_program.findings is
-  E'Findings\n'
-  'Number of findings that concern awards of the program. A finding on several awards of the program counts once.';
-comment on column api_v1_1_0.totals_by_program.material_weaknesses is
-  E'Material weaknesses\n'
-  'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one award of the program.';
 
 grant select on api_v1_1_0.totals_by_program to api_public, api_tribal;

@@ -30,18 +30,5 @@ comment on column api_v1_1_0.totals_by_state.auditee_state is
 comment on column api_v1_1_0.totals_by_state.submissions is
   E'Submissions\n'
   'Number of reports.';
-comment on column api_v1_1_0.totals_by_state.awards is
-  E'Awards\n'
-  'Number of awards of auditees in the state.';
-comment on column api_v1_1_0.totals_by_state.amount_expended is
-  E'Amount expended\n'
-  'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '
-  'through counts once for each auditee that expends it.';
-comment on column api_v1_1_0.totals_by_state.findings is
-  E'Findings\n'
-  'Number of findings. A finding on several awards counts once.';
-comment on column api_v1_1_0.totals_by_state.material_weaknesses is
-  E'Material weaknesses\n'
-  'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one award.';
 
 grant select on api_v1_1_0.totals_by_state to api_public, api_tribal;

@@ -1,7 +1,7 @@
 -- Decides what this request's key may see. request.authorize() calls it as gateway, before the query.
 --
--- X-Api-Key-Sha256, X-Filter-Report-Id, X-Row-Order, X-Order-Rules and X-Client-Network are trusted, because the gateway sets or
--- removes them in every request.
+-- X-Api-Key-Sha256, X-Filter-Report-Id, X-Row-Order, X-Order-Rules, X-If-Match, X-Cacheable and X-Client-Network are trusted,
+-- because the gateway sets or removes them in every request.
 --
 -- Every request pays for each statement, function call and expression here, so there are few (bench/RESULTS.md). set_config() in
 -- an assignment costs half of what it costs in a statement. Every lookup uses a unique index, so a generic plan is always
@@ -68,9 +68,11 @@ begin
   -- Step 4: the data set, and whether the client has it already. The description of the API at / needs no data set. It has
   -- no ETag, because PostgREST writes it from its schema cache, which may be outdated.
   if path <> '/' then
-    -- The same data set, API schemas, tier and rules of the gateway give the same response to the same request.
+    -- The same publication, API schemas, tier and rules of the gateway give the same response to the same request.
     select
-      '"' || md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier, headers ->> 'x-order-rules')) || '"' as etag,
+      '"' || md5(concat_ws(
+        ' ', data_set.id, extract(epoch from data_set.published_at), key.api_schemas_sha256, key.tier, headers ->> 'x-order-rules', retirement
+      )) || '"' as etag,
       data_set.id as data_set_id,
       to_char(data_set.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at
     into answer from dissemination.data_set;
@@ -80,7 +82,7 @@ begin
     end if;
   end if;
   if is_read and path <> '/' then
-    if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
+    if headers ? 'x-if-match' and not request.matches_etag(headers ->> 'x-if-match', answer.etag, true) then
       perform request.refuse_for('changed data set', answer.etag);
     end if;
     -- Most clients send this tag alone, and request.matches_etag() costs more than all the rest.
@@ -98,6 +100,10 @@ begin
   -- Step 5: the headers of the response. The gateway says what caches may do with it.
   if retirement is not null then
     answer_headers := retirement || answer_headers::jsonb;
+  end if;
+  -- The gateway can keep this response. A time in the past makes it ask each time whether the response is current.
+  if headers ? 'x-cacheable' and key.database_role = 'api_public' then
+    answer_headers := answer_headers::jsonb || '{"X-Accel-Expires": "@1"}';
   end if;
   done := set_config('response.headers', answer_headers, true);
 

@@ -43,3 +43,38 @@ end
 $$;
 comment on function request.issue_file_access(jsonb) is 'Ends a request whose body is not an object with the single field report_id with 400.';
 grant execute on function request.issue_file_access(jsonb) to api_tribal;
+
+-- For the files of a version: creates request_file_access() in its schema. There is no grant to api_public, so request.decide() answers
+-- 401 to keys without Tribal access. PostgREST calls the second function if the body's fields are not the parameters of the first.
+create function request.offer_file_access(schema_name name)
+returns void
+language plpgsql volatile security invoker set search_path = ''
+as $$
+begin
+  execute format(
+    $sql$
+      create type %1$I.file_access as (access_uuid uuid, expires_at timestamptz);
+      comment on type %1$I.file_access is 'A one-time access token and when it expires.';
+
+      create function %1$I.request_file_access(report_id text) returns %1$I.file_access
+      language sql volatile
+      begin atomic select issued.access_uuid, issued.expires_at from request.issue_file_access(report_id) as issued; end;
+      comment on function %1$I.request_file_access(text) is %2$L;
+      grant execute on function %1$I.request_file_access(text) to api_tribal;
+
+      create function %1$I.request_file_access(jsonb) returns %1$I.file_access
+      language sql volatile
+      begin atomic select issued.access_uuid, issued.expires_at from request.issue_file_access($1) as issued; end;
+      comment on function %1$I.request_file_access(jsonb) is
+        'Answers 400 to calls whose body is not an object with the single field report_id.';
+      grant execute on function %1$I.request_file_access(jsonb) to api_tribal;
+    $sql$,
+    schema_name,
+    E'Request access to a report''s PDF\n\n'
+    'Returns a one-time access_uuid, valid until expires_at. Fetch /dissemination/report/pdf/ota/{access_uuid} from the API''s website, '
+    'which redirects to the PDF. Needs an API key with Tribal access.'
+  );
+end
+$$;
+comment on function request.offer_file_access is 'Creates the function through which a version issues one-time access tokens.';
+grant execute on function request.offer_file_access to api_owner;

@@ -5,7 +5,8 @@ as $$
 declare
   generation text;
 begin
-  perform data_set.lock_shapes();
+  -- No data set is published until the transaction ends, so no generation misses the change.
+  lock table publication.data_sets in share mode;
   insert into data_set.awaited_columns (table_name, column_name) values (table_name, column_name);
   -- The live tables come last, and in the order in which requests read them.
   foreach generation in array data_set.list_generations() loop
@@ -17,4 +18,3 @@ end
 $$;
 comment on function data_set.add_column is
   'For migrations: adds a column at the end of a source table, in every generation. It is null until a refresh reads files that have it.';
-revoke all on function data_set.add_column from public;

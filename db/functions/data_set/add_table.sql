@@ -6,7 +6,8 @@ declare
   generation text;
   side text;
 begin
-  perform data_set.lock_shapes();
+  -- No data set is published until the transaction ends, so no generation misses the change.
+  lock table publication.data_sets in share mode;
   insert into data_set.tables (name, is_source, key_columns) values (table_name, is_source, key_columns);
   foreach generation in array data_set.list_generations() loop
     foreach side in array case when is_source then array['suppressed', 'disclosed'] else array['disclosed'] end loop
@@ -23,4 +24,3 @@ end
 $$;
 comment on function data_set.add_table is
   'For migrations: adds a table of the data set that the migration created in disclosed. Creates its other tables, their constraints and policies, and its view in dissemination. is_source: whether its rows come from source files. key_columns: the columns that are unique together, null included.';
-revoke all on function data_set.add_table from public;

@@ -40,5 +40,4 @@ end
 $$;
 comment on function data_set.adopt_shapes is
   'Gives the tables of a generation that is not live the columns of the live tables: deployments may have added or dropped some since it was built.';
-revoke all on function data_set.adopt_shapes from public;
 grant execute on function data_set.adopt_shapes to publisher;

@@ -8,7 +8,7 @@ declare
   all_columns text;
   stub_columns text;
 begin
-  if table_name in ('general_stubs', 'fingerprints') then
+  if table_name in ('general_stubs', 'fingerprints', 'search_terms') then
     return;
   end if;
   select
@@ -45,5 +45,4 @@ end
 $$;
 comment on function data_set.bind_view is
   'Makes the view dissemination.<table> read the live tables of this name: the public and the suppressed rows, and the stubs of suppressed submissions. dropped_column: a column that is about to be dropped, which becomes null.';
-revoke all on function data_set.bind_view from public;
 grant execute on function data_set.bind_view to publisher;

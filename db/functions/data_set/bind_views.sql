@@ -10,5 +10,4 @@ begin
 end
 $$;
 comment on function data_set.bind_views is 'Makes the views of dissemination read the live tables.';
-revoke all on function data_set.bind_views from public;
 grant execute on function data_set.bind_views to publisher;

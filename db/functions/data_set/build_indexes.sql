@@ -19,5 +19,4 @@ end
 $$;
 comment on function data_set.build_indexes is
   'Builds the recorded indexes that the public tables of a generation that is not live lack.';
-revoke all on function data_set.build_indexes from public;
 grant execute on function data_set.build_indexes to publisher;

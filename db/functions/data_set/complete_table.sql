@@ -65,5 +65,4 @@ end
 $$;
 comment on function data_set.complete_table is
   'Adds to a table of a generation its constraints, its key, and the policy that shows suppressed rows only to api_tribal. The other indexes are in db/data_set/indexes.sql.';
-revoke all on function data_set.complete_table from public;
 grant execute on function data_set.complete_table to publisher;

@@ -6,7 +6,8 @@ declare
   reader text;
   generation text;
 begin
-  perform data_set.lock_shapes();
+  -- No data set is published until the transaction ends, so no generation misses the change.
+  lock table publication.data_sets in share mode;
   select pg_rewrite.ev_class::regclass::text
   into reader
   from pg_catalog.pg_attribute
@@ -29,4 +30,3 @@ end
 $$;
 comment on function data_set.drop_column is
   'For migrations: drops a column of a source table that no version of the API reads, from every generation. Until the next refresh, skipping rows of the table costs more.';
-revoke all on function data_set.drop_column from public;

@@ -8,5 +8,4 @@ as $$
   where pg_attribute.attrelid = relation and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
 $$;
 comment on function data_set.list_columns is 'The columns of a table, in order.';
-revoke all on function data_set.list_columns from public;
 grant execute on function data_set.list_columns to publisher;

@@ -6,5 +6,4 @@ as $$
 $$;
 comment on function data_set.list_generations is
   'The suffixes of the schemas of the previous generation, if there is one, and of the live one. A generation that is being built adopts changes before it is published (data_set.adopt_shapes).';
-revoke all on function data_set.list_generations from public;
 grant execute on function data_set.list_generations to publisher, deployment_planner;

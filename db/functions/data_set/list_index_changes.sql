@@ -44,5 +44,4 @@ as $$
 $$;
 comment on function data_set.list_index_changes is
   'The indexes of the live and the previous public tables that differ from the recorded ones, or are not valid, with the statements that build or drop them without blocking requests. If one fails, the list then has what is left.';
-revoke all on function data_set.list_index_changes from public;
 grant execute on function data_set.list_index_changes to publisher, deployment_planner;

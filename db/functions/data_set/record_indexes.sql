@@ -52,4 +52,3 @@ end
 $$;
 comment on function data_set.record_indexes is
   'Records the indexes that these statements would create on tables of disclosed, instead of those recorded before.';
-revoke all on function data_set.record_indexes from public;

@@ -32,9 +32,12 @@ as $$
       ('auditor', 'extensions.name_words(general.auditor_firm_name) @@ extensions.name_query($1 ->> ''auditor'')'),
       (
         'agency',
-        'exists (select from disclosed.federal_awards as awards where awards.report_id = general.report_id'
-        ' and awards.federal_agency_prefix = $1 ->> ''agency'''
-        || case when criteria ? 'program' then ' and awards.federal_award_extension = $1 ->> ''program''' else '' end || ')'
+        -- The newest 1,001, because more are not counted.
+        'general.report_id = any (array('
+        'select terms.report_id from disclosed.search_terms as terms'
+        ' where terms.terms @> array_remove(array['
+        '$1 ->> ''agency'' || ''.'', $1 ->> ''agency'' || ''.'' || ($1 ->> ''program''), $1 ->> ''state'', $1 ->> ''year''], null)'
+        ' order by terms.fac_accepted_date desc nulls last, terms.report_id desc limit 1001))'
       )
   ) as listed (criterion, condition)
   where criteria ? listed.criterion

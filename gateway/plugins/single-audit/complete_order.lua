@@ -8,8 +8,9 @@
 --
 -- An order that cannot be read stays as it is, and PostgREST refuses it.
 
-local parse_select = require "kong.plugins.single-audit.parse_select"
+local get_version = require "kong.plugins.single-audit.get_version"
 local served_tables = require "kong.plugins.single-audit.served_tables"
+local parse_select = require "kong.plugins.single-audit.parse_select"
 
 -- Columns that each row of `general` has.
 local NEVER_NULL = { report_id = true, is_public = true }
@@ -174,7 +175,7 @@ end
 --- @param most_items  as for parse_select
 --- @return the completed query string, and the order of the rows (find_row_order)
 return function(request, profile, most_items)
-  local keys = served_tables.keys[profile ~= "" and profile or served_tables.default] or {}
+  local keys = served_tables.keys[get_version(profile)] or {}
   local name = request.path:match("^/([%w_]+)$")
   if not keys[name] then
     return request.query

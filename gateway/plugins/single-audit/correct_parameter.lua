@@ -1,5 +1,7 @@
 -- Says what to send instead of a parameter that PostgREST cannot read, or whose column does not exist.
 
+local find_columns = require "kong.plugins.single-audit.find_columns"
+local get_version = require "kong.plugins.single-audit.get_version"
 local served_tables = require "kong.plugins.single-audit.served_tables"
 
 local LONGEST_SHOWN = 60
@@ -43,8 +45,7 @@ local show = correct_parameter.show
 
 --- The tables of the version that a request asks for, each with its columns.
 function correct_parameter.list_tables(request)
-  local profile = request.headers["accept-profile"]
-  return served_tables.columns[profile ~= "" and profile or served_tables.default] or {}
+  return served_tables.columns[get_version(request.headers["accept-profile"])] or {}
 end
 
 --- Whether a parameter may hold a key.
@@ -59,33 +60,6 @@ function correct_parameter.has_key(request)
     end
   end
   return false
-end
-
--- The number of letters from the first to the last difference between two names.
-local function measure_difference(a, b)
-  local least, before, after = math.min(#a, #b), 0, 0
-  while before < least and a:byte(before + 1) == b:byte(before + 1) do
-    before = before + 1
-  end
-  while after < least - before and a:byte(-after - 1) == b:byte(-after - 1) do
-    after = after + 1
-  end
-  return math.max(#a, #b) - before - after
-end
-
---- The name that a misspelt or shortened one means, or nil.
-function correct_parameter.find_nearest(name, candidates)
-  local plain = name:lower():gsub("%W", ""):gsub("_", "")
-  local nearest, least = nil, math.max(1, math.floor(#plain / 4)) + 1
-  for _, candidate in ipairs(#plain > 1 and #plain <= LONGEST_SHOWN and candidates or {}) do
-    local is_end = candidate:sub(-#name - 1) == "_" .. name
-    -- Of the names that end with it, the shortest.
-    local difference = is_end and 1 + #candidate / 1000 or measure_difference(plain, (candidate:gsub("_", "")))
-    if difference < least then
-      nearest, least = candidate, difference
-    end
-  end
-  return nearest
 end
 
 --- The order that someone meant by "-column", "column desc" or "column:desc".
@@ -125,18 +99,47 @@ end
 
 local RESERVED = { "limit", "offset", "order", "select" }
 
+-- Filters on columns. Of several columns, each takes a part of the value: 93.778 is federal_agency_prefix 93 and
+-- federal_award_extension 778.
+local function write_filters(columns, filter, path)
+  local operator, value = (filter or ""):match("^(%l+)%.(.*)$")
+  local parts = {}
+  for part in (value or ""):gmatch("[^.]+") do
+    parts[#parts + 1] = part
+  end
+  local filters = {}
+  for place, column in ipairs(columns) do
+    filters[place] = path .. column .. "=" .. show(#columns == 1 and filter or ("%s.%s"):format(operator, parts[place] or ""))
+  end
+  return filter and (#columns == 1 or #parts == #columns) and "`" .. table.concat(filters, "&") .. "`"
+end
+
+local function suggest_columns(name, table_name, request, filter)
+  local version = get_version(request.headers["accept-profile"])
+  local own, others, other = find_columns.find(name, table_name, version)
+  local hint = own and ("Did you mean %s? "):format(#own > 1 and write_filters(own, filter, "") or "`" .. table.concat(own, "` or `") .. "`") or ""
+  if others then
+    hint = hint .. ("`%s` has `%s`"):format(other, table.concat(others, "` and `"))
+    local filters = find_columns.can_embed(table_name, other, version) and write_filters(others, filter, other .. ".")
+    hint = hint .. (filters and (": write `select=*,%s!inner(*)` and %s"):format(other, filters) or "") .. ". "
+  end
+  return hint ~= "" and hint
+end
+
 --- A hint for a column that does not exist.
 --- @param parameter   the parameter of this name, or nil if the name is part of another parameter
+--- @param filter      an operator and the parameter's value, or nil
 --- @param suggestion  PostgreSQL's, or nil
-function correct_parameter.correct_name(name, table_name, request, parameter, suggestion)
-  local meaning = parameter and find_meaning(name)
-  local reserved = parameter and not meaning and correct_parameter.find_nearest(name, RESERVED)
-  local columns = correct_parameter.list_tables(request)[table_name] or {}
-  local nearest = correct_parameter.find_nearest(name, columns) or suggestion
+function correct_parameter.correct_name(name, table_name, request, parameter, filter, suggestion)
+  local columns = suggest_columns(name, table_name, request, filter)
+  -- A value with an operator is meant for a column.
+  local is_filter = columns and parameter and parameter.value == filter
+  local meaning = parameter and not is_filter and find_meaning(name)
+  local reserved = parameter and not meaning and find_columns.find_nearest(name, RESERVED)
   return ("`%s` is not a column of `%s`. "):format(show(name), table_name)
     .. (meaning and advise(meaning, parameter, request)
       or reserved and ("Write `%s=%s`."):format(reserved, show(parameter.value))
-      or (nearest and ("Did you mean `%s`? "):format(nearest) or "") .. "The page /reference of the API's website lists the columns.")
+      or (columns or suggestion and ("Did you mean `%s`? "):format(suggestion) or "") .. "The page /reference of the API's website lists the columns.")
 end
 
 -- What other APIs call PostgREST's operators, also as the last character of a name before "=".
@@ -198,7 +201,7 @@ end
 function correct_parameter.correct_filter(parameter, table_name, request)
   local column, operator = find_column(parameter, correct_parameter.list_tables(request)[table_name] or {})
   if not column then
-    return correct_parameter.correct_name(parameter.keyword, table_name, request, parameter)
+    return correct_parameter.correct_name(parameter.keyword, table_name, request, parameter, correct_value(parameter.value))
   end
   local value = show((parameter.value:gsub("[\"']", "")))
   return ("`%s` needs an operator before its value: write `%s=%s`. Other operators are neq, gt, gte, lt, lte, in and ilike."):format(

@@ -1,6 +1,7 @@
 -- Explains errors that PostgREST and PostgreSQL report about a request: which parameter is wrong, and what to send instead.
 
 local correct_parameter = require "kong.plugins.single-audit.correct_parameter"
+local find_columns = require "kong.plugins.single-audit.find_columns"
 local served_tables = require "kong.plugins.single-audit.served_tables"
 
 local show = correct_parameter.show
@@ -82,7 +83,7 @@ local function explain_column(request, message, hint)
     return SYNTAX[1][2]
   end
   local parameter = find_parameter(request, function(each) return each.keyword == name end)
-  return correct_parameter.correct_name(name, table_name, request, parameter, hint and hint:match("%.([%w_]+)"))
+  return correct_parameter.correct_name(name, table_name, request, parameter, parameter and parameter.value, hint and hint:match("%.([%w_]+)"))
 end
 
 local EXAMPLES = { date = "2023-06-30", boolean = "true", bigint = "750000", integer = "2023", smallint = "2023", numeric = "2023" }
@@ -125,7 +126,7 @@ local function explain_table(request, name, problem)
     names[#names + 1] = table_name
   end
   table.sort(names)
-  local nearest = correct_parameter.find_nearest(name, names)
+  local nearest = find_columns.find_nearest(name, names)
   return problem .. (nearest and ("Did you mean `%s`? "):format(nearest) or "") .. "GET / lists the tables."
 end
 

@@ -7,6 +7,7 @@ local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
 local key_use = require "kong.plugins.single-audit.key_use"
+local page_cache = require "kong.plugins.single-audit.page_cache"
 local places = require "kong.plugins.single-audit.places"
 local parse_query = require "kong.plugins.single-audit.parse_query"
 local rate_limit = require "kong.plugins.single-audit.rate_limit"
@@ -26,8 +27,9 @@ local sha256_hex = require("kong.tools.sha256").sha256_hex
 local CALL_MILLISECONDS = 4000
 local CONNECT_MILLISECONDS = 300
 
--- How long a client may pause while it sends a body, like nginx's client_body_timeout (kong.env).
-local BODY_MILLISECONDS = 5000
+-- How long a client may take to send a body: less than nginx's client_body_timeout (kong.env), after which nginx closes the
+-- connection without a response.
+local BODY_SECONDS = 4
 local REQUEST_TIMEOUT = 408
 -- nginx's status for the log.
 local CLIENT_HAS_LEFT = 499
@@ -169,28 +171,22 @@ local function wait_for_place(request, config, counts)
   return answer
 end
 
--- Reads the body, so that a client that sends slowly takes no place. nginx itself would close the connection of a client that
--- stops sending, without a response.
-local function read_body(request)
-  local length = tonumber(request.headers["content-length"])
-  local socket = length and length > 0 and ngx.req.socket()
-  if not socket then
-    ngx.req.read_body()
-    return nil
-  end
-  socket:settimeout(BODY_MILLISECONDS)
-  local body, problem = socket:receive(length)
-  if problem == "timeout" then
+-- Reads the body, so that a client that sends slowly takes no place.
+local function read_body()
+  local reader = ngx.thread.spawn(function() ngx.req.read_body() end)
+  local timer = ngx.thread.spawn(function()
+    ngx.sleep(BODY_SECONDS)
+    return "timeout"
+  end)
+  local _, outcome = ngx.thread.wait(reader, timer)
+  ngx.thread.kill(reader)
+  ngx.thread.kill(timer)
+  if outcome == "timeout" then
     -- With any other exit status, nginx would close the connection. header_filter and body_filter write the response.
     ngx.status = REQUEST_TIMEOUT
     ngx.print()
     return ngx.exit(ngx.HTTP_OK)
-  elseif not body then
-    return { status = CLIENT_HAS_LEFT }
   end
-  ngx.req.init_body(length)
-  ngx.req.append_body(body)
-  ngx.req.finish_body()
 end
 
 -- nginx tells a function that the client has left while this plugin waits. Without one, nginx would end the coroutine in which
@@ -216,7 +212,7 @@ local function refuse_or_count(request, config)
     return refused
   end
   notice_leaving(request)
-  refused = request.method == "POST" and read_body(request) or wait_for_place(request, config, counts)
+  refused = request.method == "POST" and read_body() or wait_for_place(request, config, counts)
   if refused then
     return refused
   end
@@ -227,6 +223,15 @@ local function refuse_or_count(request, config)
     return rate_limit.refuse(windows)
   end
   kong.ctx.plugin.windows = windows
+end
+
+-- The embedded gateway has no cache: it ignores these variables.
+local function use_cache(request)
+  request.is_page = page_cache.is_page(request)
+  set_or_clear(request, "x-cacheable", request.is_page and "yes" or nil)
+  if request.is_page and page_cache.is_permitted(request, ngx.shared.single_audit_counts) then
+    ngx.var.cache_zone, ngx.var.cache_key = "pages", page_cache.key(request, served_tables.rules)
+  end
 end
 
 -- The gateway's token makes PostgREST trust these headers, which no client can set.
@@ -241,6 +246,10 @@ local function set_upstream(request, config)
   set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
   set_or_clear(request, "x-row-order", request.row_order)
   set_or_clear(request, "x-order-rules", served_tables.rules)
+  -- nginx does not send If-Match to PostgREST if it uses its cache.
+  set_or_clear(request, "x-if-match", request.headers["if-match"])
+  set_or_clear(request, "if-match", nil)
+  use_cache(request)
   -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(request, "referer", nil)
 end
@@ -319,6 +328,15 @@ end
 -- How long a key is known.
 local KNOWN_SECONDS = 3600
 
+local function note_page(request)
+  local is_permitted = ngx.var.upstream_http_x_accel_expires ~= nil
+  page_cache.note(request, is_permitted, ngx.shared.single_audit_counts)
+  if is_permitted then
+    -- A kept response has the Date of the request that made it.
+    kong.response.set_header("Date", ngx.http_time(ngx.time()))
+  end
+end
+
 -- Counts a key's request as a use, or forgets a key that does not exist. Errors of the database say nothing about the key.
 local function note_key(config, request, windows, source, status)
   local counts = ngx.shared.single_audit_counts
@@ -357,6 +375,9 @@ function handler:header_filter(config)
   end
   if source == "service" then
     filter_service_headers(status)
+  end
+  if request.is_page and source == "service" then
+    note_page(request)
   end
   if plugin.windows then
     note_key(config, request, plugin.windows, source, status)

@@ -4,7 +4,7 @@ return {
   -- The version that a client gets if it names none.
   default = "api_v1_1_0",
   -- The hash of complete_order.lua.
-  rules = "01ec939528e9233f7400af31347f4b895d6beef4f3978dbfd572ddcac4c46222",
+  rules = "e017467563baee203fb9a9a5c6df08d24c2a5b04b43b3ecb238f2efd006ee38e",
   -- The columns that are unique together.
   keys = {
     api_v1_1_0 = {
@@ -43,6 +43,26 @@ return {
       totals_by_agency = { "audit_year", "federal_agency_prefix", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
       totals_by_program = { "audit_year", "aln", "federal_program_name", "awards", "amount_expended", "findings", "material_weaknesses" },
       totals_by_state = { "audit_year", "auditee_state", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
+    },
+  },
+  -- What people call columns, from the columns' descriptions.
+  called = {
+    api_v1_1_0 = {
+      federal_awards = {
+        aln = { "federal_agency_prefix", "federal_award_extension" },
+        assistance_listing_number = { "federal_agency_prefix", "federal_award_extension" },
+        cfda = { "federal_agency_prefix", "federal_award_extension" },
+      },
+      finding_summaries = {
+        aln = { "alns" },
+        programs = { "alns" },
+      },
+      totals_by_program = {
+        aln = { "aln", "aln" },
+        assistance_listing_number = { "aln" },
+        cfda = { "aln" },
+        program = { "aln" },
+      },
     },
   },
 }

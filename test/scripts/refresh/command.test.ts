@@ -89,6 +89,20 @@ it("keeps two generations and their bulk files, and no more", async () => {
   expect(kept.sort()).toEqual([...ids, "manifest.json"]);
 });
 
+it("names a data set that a query still reads, and the next refresh drops it", async () => {
+  const other = await connect(here.database.url, "test");
+  await other.query("begin; select from disclosed_previous.general");
+  const dropped = "select to_regnamespace('disclosed_dropped') is not null";
+  await write(1, 2, 6);
+  expect(await publish().finally(() => other.end())).toEqual({
+    code: 0,
+    output: expect.stringContaining("could not be dropped. The next refresh drops it. Gave up"),
+  });
+  expect(await list(dropped)).toEqual([true]);
+  await publish("--force");
+  expect(await list(dropped)).toEqual([false]);
+});
+
 it("says that another refresh is running, and exits with status 3", async () => {
   const other = await connect(here.database.url, "test");
   await other.query("select pg_advisory_lock(hashtext('publication'))");

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
-import { findLastRun, listNextRuns } from "../../../shared/timetable.ts";
+import { readTimetable } from "../../../shared/timetable.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submissions } from "./support/source-files.ts";
 
@@ -20,9 +20,10 @@ describe("the timetable", () => {
     ["preview", "2026-10-25T00:00Z", undefined, []],
   ] as const)("for %s has, at %s, the last run %s and the next runs %j", (environment, now, last, next) => {
     const format = (time: Date | undefined) => time?.toISOString().slice(0, 16);
-    const runs = listNextRuns(environment, Math.max(next.length, 1), new Date(now));
+    const timetable = readTimetable(environment);
+    const runs = timetable?.nextRuns(Math.max(next.length, 1), new Date(now)) ?? [];
     expect(runs.map(format)).toEqual(next);
-    if (last !== "") expect(format(findLastRun(environment, new Date(now)))).toBe(last);
+    if (last !== "") expect(format(timetable?.previousRuns(1, new Date(now))[0])).toBe(last);
   });
 });
 

@@ -167,6 +167,11 @@ describe("a file that cannot be loaded", () => {
     ["quotes in a header", 'report_id,a"b"\n', ':1: unknown columns "a\\"b\\""; missing'],
     ["bare carriage returns", header.replace("\n", "\rx,y\r"), ':1: unknown columns "additional_uei\\rx"'],
     ["two files joined", first + header, ':3: column report_id, value "report_id" is not a valid report ID'],
+    [
+      "two files joined that begin with a byte order mark",
+      `\ufeff${first}\ufeff${header}`,
+      ':3: column report_id, value "\ufeffreport_id" is not a valid report ID',
+    ],
     ["truncated gzip data", truncated, `: ${cannot}: the gzipped data ends too early`],
   ])("is reported: %s", async (_what, content, message) => {
     await general(submission(1));

@@ -14,13 +14,12 @@ import { send } from "../../support/target.ts";
 // Covers npm start from the first start of a stack to its second.
 
 let directory: string;
-let sample: string;
 let stack: RunningStack;
 
 beforeAll(async () => {
   directory = await makeDirectory();
-  sample = await makeSmallSample();
-  stack = await runStack({ directory, args: ["--data", sample], env: { DATABASE_MEMORY: "512" } });
+  const args = ["--data", await makeSmallSample()];
+  stack = await runStack({ directory, args, env: { DATABASE_MEMORY: "512" } });
 });
 afterAll(() => stack.dispose());
 
@@ -31,7 +30,7 @@ it("names a port that is taken and the variable that changes it", async () => {
   // This file's stack already listens on this port.
   const { port } = new URL(stack.facts.base_url);
   for (const variable of Object.keys(freePorts)) {
-    const own = { ...freePorts, [variable]: port, STACK_DIRECTORY: path.join(sample, variable) };
+    const own = { ...freePorts, [variable]: port, STACK_DIRECTORY: await makeDirectory() };
     const refused = startStack({ config: readStackConfig(own), report: () => {} });
     await expect(refused.ready).rejects.toMatchObject({
       message: `Port ${port} is taken. Set ${variable} to another port, or to 0 for any free one.`,
@@ -46,7 +45,7 @@ it.each<[string[], Record<string, string>, RegExp]>([
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
 ])("exits with 1 and names what it cannot use, without passwords: %j %j", async (args, env, message) => {
-  const other = path.join(sample, "other");
+  const other = await makeDirectory();
   const start = runScript("start.ts", args, { ...freePorts, STACK_DIRECTORY: other, ...env });
   expect(await start.exited).toBe(1);
   expect(start.output()).toMatch(message);

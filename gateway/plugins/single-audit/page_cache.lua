@@ -1,0 +1,66 @@
+-- Chooses the responses that Kong's cache keeps (gateway/kong.env): large pages, which many clients read after a publication.
+--
+-- Kong asks PostgREST each time whether the key is valid and the cached page current (If-None-Match). PostgreSQL permits with
+-- X-Accel-Expires that a response is kept, and answers 304 only to a key of the tier whose response was kept (request.decide).
+
+-- Smaller responses cost little more than the question whether they are current.
+local FEWEST_ROWS = 1000
+-- How long the gateway remembers that a key's responses may be kept.
+local PERMIT_SECONDS = 3600
+
+local page_cache = {}
+
+local function find_limit(parameters)
+  local limit = 0
+  for _, parameter in ipairs(parameters) do
+    if parameter.name == "limit" then
+      limit = math.max(limit, tonumber(parameter.value) or 0)
+    end
+  end
+  return limit
+end
+
+local function name_permit(hash)
+  return "cacheable:" .. hash
+end
+
+-- nginx does not send these to PostgREST if it uses its cache, and would answer some of them itself.
+local CONDITIONS = { "range", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range" }
+
+local function has_condition(headers)
+  for _, name in ipairs(CONDITIONS) do
+    if headers[name] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Whether the response is a page that may be kept.
+function page_cache.is_page(request)
+  return request.method == "GET" and find_limit(request.parameters) >= FEWEST_ROWS and not has_condition(request.headers)
+end
+
+--- Whether to use the cache for a request. While a response is made that may be kept, nginx lets other requests for it wait. So
+--- unknown keys, and keys whose responses are not kept, do not use the cache.
+--- @param counts  a dictionary like ngx.shared
+function page_cache.is_permitted(request, counts)
+  return counts:get(name_permit(request.hash)) ~= nil
+end
+
+--- @param is_permitted  whether PostgreSQL permitted that the key's last page is kept
+function page_cache.note(request, is_permitted, counts)
+  if is_permitted then
+    counts:set(name_permit(request.hash), true, PERMIT_SECONDS)
+  else
+    counts:delete(name_permit(request.hash))
+  end
+end
+
+--- What responses depend on besides the URL and the headers in kong.env. The ETag depends on it, too: without it, clients of different
+--- tiers would replace each other's pages.
+function page_cache.key(request, rules)
+  return (request.tier or "") .. " " .. (rules or "")
+end
+
+return page_cache
