@@ -305,3 +305,28 @@ create table disclosed.search_terms (
   terms text[]
 );
 select data_set.add_table('search_terms', is_source => false);
+
+-- Each public finding once, however many awards it concerns, newest first.
+create table disclosed.finding_summaries (
+  report_id text,
+  auditee_uei text,
+  audit_year text,
+  fac_accepted_date date,
+  reference_number text,
+  auditee_state text,
+  entity_type text,
+  alns text[],
+  type_requirement text,
+  is_material_weakness text,
+  is_significant_deficiency text,
+  is_modified_opinion text,
+  is_other_matters text,
+  is_other_findings text,
+  is_questioned_costs text,
+  is_repeat_finding text,
+  prior_finding_ref_numbers text,
+  is_direct text,
+  awards bigint,
+  amount_expended bigint
+);
+select data_set.add_table('finding_summaries', is_source => false, key_columns => '{report_id,reference_number}');

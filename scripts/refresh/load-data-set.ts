@@ -46,6 +46,7 @@ export async function loadDataSet(
     await client.query("select data_set.build_indexes('disclosed_next')");
     await runDefinition(client, "fingerprints.sql");
     await runDefinition(client, "totals.sql");
+    await runDefinition(client, "finding_summaries.sql");
     const counts = await checkGates(client, options);
     await client.query("drop schema staging cascade");
     // Before the bulk files are written from the tables.

@@ -41,7 +41,7 @@ export async function runDefinition(client: Client, name: string): Promise<void>
  */
 export async function computeChecksum(files: (StoredFile & { table: string })[]): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of ["staging", "reject_rows", "build", "fingerprints", "totals"])
+  for (const name of ["staging", "reject_rows", "build", "fingerprints", "totals", "finding_summaries"])
     hash.update(await readDefinition(`${name}.sql`));
   for (const file of files) {
     hash.update(`\0${file.table}\0${path.posix.basename(file.path)}\0${await file.identify()}`);

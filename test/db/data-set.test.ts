@@ -77,6 +77,60 @@ describe("a data set", () => {
     expect(await list("select * from api_v1_1_0.totals_by_agency")).toEqual(byAgency);
   });
 
+  it("has each public finding once, the newest first", async () => {
+    await publish({
+      general: [
+        submission(1, {
+          audit_year: "2023",
+          fac_accepted_date: "2024-01-01",
+          auditee_state: "CA",
+          entity_type: "local",
+        }),
+        submission(2, {
+          audit_year: "2023",
+          fac_accepted_date: "2024-02-01",
+          auditee_state: "TX",
+          entity_type: "state",
+        }),
+        submission(3, { audit_year: "2023", is_public: "f" }),
+        submission(4, { audit_year: "2023", resubmission_status: superseded }),
+      ],
+      federal_awards: rowsOf(
+        "award_reference federal_agency_prefix federal_award_extension amount_expended is_direct",
+        `1 AWARD-0001 93 778 100 Y
+         1 AWARD-0002 84 010 20 N
+         1 AWARD-0003 - 010 3 N
+         2 AWARD-0001 10 555 7 N
+         3 AWARD-0001 93 778 5 Y
+         4 AWARD-0001 93 778 5 Y`,
+      ),
+      // The first three rows are one finding on three awards.
+      findings: rowsOf(
+        "reference_number award_reference type_requirement is_material_weakness is_repeat_finding prior_finding_ref_numbers",
+        `1 2023-001 AWARD-0001 BA N N N/A
+         1 2023-001 AWARD-0002 L Y N 2022-001
+         1 2023-001 AWARD-0003 B N N 2022-001
+         1 2023-002 AWARD-0003 I N Y -
+         2 2023-001 AWARD-0001 E N N N/A
+         2 2023-002 AWARD-0009 E N N N/A
+         3 2023-001 AWARD-0001 A Y Y -
+         4 2023-001 AWARD-0001 A Y Y -`,
+      ),
+    });
+    expect(
+      await list(
+        `select report_id, reference_number, auditee_state, entity_type, alns, type_requirement, is_material_weakness,
+           is_repeat_finding, prior_finding_ref_numbers, is_direct, awards, amount_expended
+         from api_v1_1_0.finding_summaries`,
+      ),
+    ).toEqual([
+      `${id(2)} 2023-001 TX state 10.555 E N N  N 1 7`,
+      `${id(2)} 2023-002 TX state  E N N   1 `,
+      `${id(1)} 2023-001 CA local 84.010,93.778 ABL Y N 2022-001 Both 3 123`,
+      `${id(1)} 2023-002 CA local  I N Y  N 1 3`,
+    ]);
+  });
+
   it("finds the first 10,000 characters of a name of any length", async () => {
     const words = Array.from({ length: 150_000 }, (_, number) => `word${number}`);
     for (const name of [words.join(" "), words.join("-")]) {
@@ -363,6 +417,7 @@ describe("constraints", () => {
       totals_by_state: ["audit_year", "auditee_state"],
       totals_by_agency: ["audit_year", "federal_agency_prefix"],
       totals_by_program: ["aln", "audit_year"],
+      finding_summaries: ["report_id", "reference_number"],
       ...Object.fromEntries(numbered.map((table) => [table, ["row_number"]])),
     });
   });

@@ -7,13 +7,13 @@ export const columns: Record<string, { name: string; type: string }[]> = Object.
 
 export const columnNames = (table: string): string[] => (columns[table] ?? []).map(({ name }) => name);
 
-export type Table = Exclude<keyof typeof contract.views, `totals_${string}`>;
-/** The tables with rows of single reports, which come from the source files. */
-export const tables = Object.keys(columns).filter((table) => columnNames(table).includes("report_id"));
+export type Table = Exclude<keyof typeof contract.views, `totals_${string}` | "finding_summaries">;
+/** The tables that are computed from the others. */
+export const computedTables = Object.keys(columns).filter((table) => /^totals_|_summaries$/.test(table));
+/** The tables that come from the source files. */
+export const tables = Object.keys(columns).filter((table) => !computedTables.includes(table));
 export const childTables = tables.filter((table) => table !== "general");
 /** The tables that general can embed. */
 export const embeddableTables = childTables.filter(
   (table) => `${table}(api_v1_1_0.general)` in contract.functions,
 );
-/** The tables of totals, which are computed from the others. */
-export const totals = Object.keys(columns).filter((table) => !tables.includes(table));

@@ -37,6 +37,11 @@ begin
       ('contains_chart_or_table', E'Contains a chart or table\n'
         'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
         'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.')
+      union all
+      -- finding_summaries has the flags of findings.
+      select pg_attribute.attname, col_description(pg_attribute.attrelid, pg_attribute.attnum)
+      from pg_catalog.pg_attribute
+      where pg_attribute.attrelid = 'api_v1_1_0.findings'::regclass and pg_attribute.attname ~ '^(is_|prior_)'
     ) as common (name, description) on common.name = pg_attribute.attname
     where pg_class.relnamespace = 'api_v1_1_0'::regnamespace and pg_class.relkind = 'v'
       and col_description(pg_class.oid, pg_attribute.attnum) is null
