@@ -141,8 +141,8 @@ with roles as (
     and setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
   cross join lateral unnest(setconfig) as setting
   cross join lateral split_part(setting, '=', 1) as variable
-  -- An administrator may choose this limit, and not every owner of the database may set it.
-  where variable <> 'temp_file_limit'
+  -- Administrators may choose these, and not every owner of the database may set the limit.
+  where variable not in ('temp_file_limit', 'random_page_cost')
 )
 table creations
 union all
