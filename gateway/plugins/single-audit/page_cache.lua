@@ -57,10 +57,17 @@ function page_cache.note(request, is_permitted, counts)
   end
 end
 
---- What responses depend on besides the URL and the headers in kong.env. The ETag depends on it, too: without it, clients of different
---- tiers would replace each other's pages.
+local function join(values)
+  return type(values) == "table" and table.concat(values, ",") or values or ""
+end
+
+--- What a response depends on besides the URL: no other header of a client reaches PostgREST's query. A header has no line break, so
+--- that no client can make up another's key. Without the tier, clients of different tiers would replace each other's pages.
+--- @param rules  of the orders that the gateway completes
 function page_cache.key(request, rules)
-  return (request.tier or "") .. " " .. (rules or "")
+  local headers = request.headers
+  local parts = { request.tier or "", rules or "", request.accept or "", join(headers["accept-profile"]), join(headers.prefer), "" }
+  return table.concat(parts, "\n")
 end
 
 return page_cache
