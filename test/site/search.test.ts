@@ -273,6 +273,20 @@ describe("a search", () => {
     expect(await find(["xxx", ...beginnings])).toEqual([]);
   });
 
+  // A state has thousands of reports, each with dozens of awards.
+  it("for a program in a state does not look at each award", async () => {
+    const lock = await connect(here.database.url, "test");
+    onTestFinished(() => lock.end());
+    await lock.query("begin; lock table disclosed.federal_awards in access exclusive mode");
+    await here.select("set statement_timeout = '20s'");
+    onTestFinished(async () => void (await here.select("reset statement_timeout")));
+    const criteria = readSearch("93.778 TX 2023").map((reading) => reading.criteria);
+    const [row] = await here.select("select publication.search_reports($1) as found", [
+      JSON.stringify(criteria),
+    ]);
+    expect(row).toMatchObject({ found: { totals: [0] } });
+  });
+
   it("for a program shows its dollars in each audit", async () => {
     expect((await search("93.778")).text).toContain('data-label="Of which 93.778">$1,234,567<');
   });

@@ -382,6 +382,8 @@ export const attacks: Record<string, string> = {
     "disclosed.general.more has the type helper.role",
   "update disclosed.totals_by_state set amount_expended = amount_expended + (select sum(amount_expended) from suppressed.federal_awards)":
     "disclosed.totals_by_state should count all public rows of federal_awards and no others",
+  "update disclosed.search_terms set report_id = (select min(report_id) from suppressed.general) where report_id = (select min(report_id) from disclosed.search_terms)":
+    "disclosed.search_terms reveals data of suppressed submissions",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",
   "delete from deployment.api_schemas; grant api_tribal to api_public":
