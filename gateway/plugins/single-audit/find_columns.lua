@@ -79,12 +79,12 @@ local function find_called(term, called)
   end
 end
 
--- The tables' names: reports first, and totals last.
+-- The tables' names: reports first, and totals last. Tables from files have shorter names than those computed from them.
 local function sort_tables(tables)
   local names, places = {}, {}
   for name, columns in pairs(tables) do
     names[#names + 1] = name
-    places[name] = (name == REPORTS and 1 or has(columns, "report_id") and 2 or 3) .. name
+    places[name] = ("%d%03d%s"):format(name == REPORTS and 1 or has(columns, "report_id") and 2 or 3, #name, name)
   end
   table.sort(names, function(a, b) return places[a] < places[b] end)
   return names
