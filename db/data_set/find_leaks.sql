@@ -259,6 +259,34 @@ begin
       return next format('%s.%s should count all public rows of %s and no others, but does not.', 'disclosed' || generation, total.total, total.source);
     end if;
   end loop;
+  -- Groups of fewer than 20 reports are left out, so each group is compared with its own reports.
+  execute format(
+    $query$
+      with peers as (
+        select audit_year, entity_type, expended_from, expended_to, sum(submissions) as submissions, sum(findings * submissions) as findings
+        from %1$I.totals_by_peers
+        group by audit_year, entity_type, expended_from, expended_to
+      ), findings as (
+        select report_id, count(*) as findings from %1$I.finding_summaries group by report_id
+      ), counted as (
+        select peers.audit_year, peers.entity_type, peers.expended_from, count(*) as submissions, coalesce(sum(findings.findings), 0) as findings
+        from %1$I.general
+        join peers on peers.audit_year = general.audit_year and peers.entity_type = general.entity_type
+          and general.total_amount_expended >= peers.expended_from
+          and (general.total_amount_expended < peers.expended_to or peers.expended_to is null)
+        left join findings on findings.report_id = general.report_id
+        group by peers.audit_year, peers.entity_type, peers.expended_from
+      )
+      select exists (
+        select from peers
+        left join counted using (audit_year, entity_type, expended_from)
+        where peers.submissions < 20 or (peers.submissions, peers.findings) is distinct from (counted.submissions, counted.findings)
+      )
+    $query$, 'disclosed' || generation
+  ) into is_wrong;
+  if is_wrong then
+    return next format('%s.totals_by_peers should count all public reports of each of its groups and no others, but does not.', 'disclosed' || generation);
+  end if;
 end
 $$;
 
