@@ -16,7 +16,7 @@ begin
     'general', general,
     'counts', publication.count_findings(asked_report_id),
     'findings', findings,
-    'earlier', publication.find_earlier_findings(
+    'earlier', publication.list_earlier_findings(
       asked_report_id,
       array(
         select named.number

@@ -1,6 +1,6 @@
 -- A finding names the finding that it repeats only by its number. It is looked for in the auditee's earlier reports. Many older
 -- reports have no UEI, so theirs are found by the EIN.
-create or replace function publication.find_earlier_findings(asked_report_id text, numbers text[])
+create or replace function publication.list_earlier_findings(asked_report_id text, numbers text[])
 returns jsonb
 language sql stable security invoker set search_path = ''
 as $$
@@ -31,5 +31,5 @@ as $$
     order by finding_summaries.reference_number, reports.audit_year desc
   ) as earlier
 $$;
-comment on function publication.find_earlier_findings is
+comment on function publication.list_earlier_findings is
   'Returns where the public findings with these numbers are in earlier reports of a report''s auditee.';
