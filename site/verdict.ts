@@ -28,7 +28,8 @@ interface Result {
 
 /** Says whether a report is clean, or why not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
 export function describeResult({ general, counts, modified_programs: modified }: Result): {
-  isClean: boolean;
+  /** Undefined if the report does not say. */
+  isClean: boolean | undefined;
   why: string;
 } {
   const opinion = describeOpinion(general);
@@ -40,7 +41,10 @@ export function describeResult({ general, counts, modified_programs: modified }:
     ),
     ...Object.entries(disclosures).map(([column, words]) => general[column] === "Yes" && words),
   ].filter((problem) => problem !== false);
-  const isClean = counts.findings === 0 && problems.length === 0 && opinion !== "not stated";
+  const isFound = counts.findings > 0 || problems.length > 0;
   const rest = problems.length > 0 && !isUnmodified(general) ? problems : [`opinion ${opinion}`, ...problems];
-  return { isClean, why: [describeFindings(counts), ...rest].join("; ") };
+  return {
+    isClean: isFound ? false : opinion === "not stated" ? undefined : true,
+    why: [describeFindings(counts), ...rest].join("; "),
+  };
 }

@@ -305,6 +305,28 @@ begin
   if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
     return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
   end if;
+  if exists (select from unnest(hidden) as report_id where publication.list_report_rows(report_id, 'federal_awards') is not null) then
+    return next 'publication.list_report_rows() returns rows of suppressed reports, so the pages would show them.';
+  end if;
+  if exists (
+    select
+    from (
+      (
+        select auditee_uei as id from suppressed.general
+        except (select auditee_uei from disclosed.general union all select additional_uei from disclosed.additional_ueis)
+        limit 10
+      )
+      union all
+      (
+        select auditee_ein from suppressed.general
+        except (select auditee_ein from disclosed.general union all select additional_ein from disclosed.additional_eins)
+        limit 10
+      )
+    ) as hidden_ids
+    where publication.describe_auditee(hidden_ids.id) is not null
+  ) then
+    return next 'publication.describe_auditee() knows auditees that have only suppressed reports, so the pages would show them.';
+  end if;
   if exists (
     select
     from (

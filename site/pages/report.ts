@@ -30,7 +30,9 @@ export function writeReport(context: PageContext, shown: Shown): string {
   const { reportId, report } = shown;
   const { general } = report;
   const tables = (context.facts?.api[0]?.tables ?? []).filter(({ name }) => report.parts[name] !== undefined);
-  const others = tables.filter(({ name }) => name !== "federal_awards");
+  const others = tables
+    .filter(({ name }) => name !== "federal_awards")
+    .sort((one, other) => Number(other.name === "notes_to_sefa") - Number(one.name === "notes_to_sefa"));
   const name = String(general.auditee_name || reportId);
   const { isClean, why } = describeResult(report);
   const sections = [
@@ -42,7 +44,7 @@ export function writeReport(context: PageContext, shown: Shown): string {
     description: `The federal single audit of ${name}: ${why}.`,
     body: html`<div class="wrap page">
 <h1>${linkAuditee(general, name)}</h1>
-<p class="verdict ${isClean ? "" : "verdict--found"}"><strong>${isClean ? "Clean" : "Not clean"}:</strong> ${why}.</p>
+<p class="verdict${isClean === false && " verdict--found"}">${isClean !== undefined && html`<strong>${isClean ? "Clean" : "Not clean"}:</strong> `}${why}.</p>
 ${writeFacts(general)}
 ${writeOtherYears(report)}
 <p class="row only-screen"><a class="button" href="/dissemination/report/pdf/${reportId}">PDF of the report</a></p>
@@ -141,13 +143,17 @@ ${findNarrative(part) ? joined.map((row) => writeValues(part, row, shown)) : wri
 </section>`;
 }
 
-/** The remaining facts of the report, contacts last. */
+/** All that the report states, contacts last. */
 function writeGeneral({ facts }: PageContext, general: Row): Content {
   const part = facts?.api[0]?.tables.find(({ name }) => name === "general");
   return (
     part &&
     html`<section aria-labelledby="general"><h2 id="general">All facts and contacts</h2>
-${writeValues(part, general, orderColumns(Object.keys(general)))}</section>`
+${writeValues(
+  part,
+  general,
+  orderColumns(Object.keys(general)).filter((name) => general[name] !== null && general[name] !== ""),
+)}</section>`
   );
 }
 
