@@ -307,8 +307,12 @@ export const attacks: Record<string, string> = {
     "is_public_report() returns true for suppressed reports",
   "do $$ begin execute replace(pg_get_functiondef('publication.search_reports(jsonb, integer)'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
     "search_reports() finds suppressed reports",
-  "do $$ begin execute replace(pg_get_functiondef('publication.describe_report(text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
+  "do $$ begin execute replace(pg_get_functiondef('publication.describe_report(text, integer)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
     "describe_report() returns suppressed reports",
+  "do $$ begin execute replace(pg_get_functiondef('publication.list_report_rows(text, text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
+    "list_report_rows() returns rows of suppressed reports",
+  "do $$ begin execute replace(pg_get_functiondef('publication.describe_auditee(text)'::regprocedure), 'from disclosed.general where', 'from suppressed.general where'); end $$":
+    "describe_auditee() knows auditees that have only suppressed reports",
   "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "suggest_names() returns names of suppressed reports' auditees",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
@@ -384,6 +388,8 @@ export const attacks: Record<string, string> = {
     "disclosed.totals_by_state should count all public rows of federal_awards and no others",
   "update disclosed.search_terms set report_id = (select min(report_id) from suppressed.general) where report_id = (select min(report_id) from disclosed.search_terms)":
     "disclosed.search_terms reveals data of suppressed submissions",
+  "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20)":
+    "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",
   "delete from deployment.api_schemas; grant api_tribal to api_public":
