@@ -55,8 +55,13 @@ begin
         ) as flags (name, findings)
         where flags.findings > 0
       ), shown as (
-        select matches.*, row_number() over () as place from matches
-        order by matches.fac_accepted_date desc nulls last, matches.report_id desc, matches.reference_number
+        select
+          matches.*,
+          row_number() over (
+            order by matches.fac_accepted_date desc nulls last, matches.report_id desc, matches.reference_number
+          ) as place
+        from matches
+        order by place
         limit 20 offset $2
       )
       select jsonb_build_object(
