@@ -6,6 +6,8 @@ import { DatabaseUnavailable } from "../shared/web/database.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
+import { createFindingsReader } from "./findings/find-findings.ts";
+import { serveFindings } from "./findings/serve-findings.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
 import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
@@ -74,6 +76,7 @@ function addSite(
   addFeed(site);
   const query = limitQueries(pool, whileOn);
   serveSearch(site, createSearch(query));
+  serveFindings(site, createFindingsReader(query));
   addReports(site, createReportReader(query));
   addOpenApi(site);
   addAssets(site);

@@ -1,7 +1,7 @@
 import { entityTypes, requirements } from "../finding-words.ts";
 import { agencies, findState, states } from "../names.ts";
-import { readers } from "../search/readers.ts";
 import { cleanSearch } from "../search/read-search.ts";
+import { readers } from "../search/readers.ts";
 
 /** What findings must match: criteria of publication.search_findings(). */
 export interface FindingCriteria {
@@ -63,14 +63,14 @@ const readField: Record<Field, ReadField> = {
   },
   requirement: (text) => {
     const letter = text.toUpperCase();
-    return letter in requirements ? { requirement: letter } : undefined;
+    return Object.hasOwn(requirements, letter) ? { requirement: letter } : undefined;
   },
   state: (text) => {
     const state = findState(text);
-    return state && { state };
+    return state === undefined ? undefined : { state };
   },
   year: (text) => (/^(19|20)\d\d$/.test(text) ? { year: text } : undefined),
-  entity_type: (text) => (text in entityTypes ? { entity_type: text } : undefined),
+  entity_type: (text) => (Object.hasOwn(entityTypes, text) ? { entity_type: text } : undefined),
   direct: (text) => (text === "Y" || text === "N" ? { direct: text } : undefined),
   accepted_since: (text) => (isDate(text) ? { accepted_since: text } : undefined),
   material_weakness: readFlag("material_weakness"),

@@ -101,5 +101,7 @@ function ofFindings(
     ["is_questioned_costs", costs && "eq.Y"],
     ["is_repeat_finding", repeat && "eq.Y"],
   ];
-  return all.filter((each): each is Parameter => Boolean(each[1])).map(([name, value]): Parameter => [place + name, value]);
+  return all
+    .filter((each): each is Parameter => Boolean(each[1]))
+    .map(([name, value]): Parameter => [place + name, value]);
 }

@@ -3,6 +3,7 @@ import { type Html, html } from "../html.ts";
 import { type Group, linkAudits, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
 import type { Sums } from "../totals.ts";
+import { drawBar } from "./charts.ts";
 import { scroll, table } from "./layout.ts";
 
 type Sort = Measure | "name";
@@ -102,10 +103,4 @@ export function writeSection({
   }));
   return html`<section id="${id}" aria-labelledby="by-${id}"><h2 id="by-${id}">${caption}</h2>
 ${scroll(caption, table(caption, headings, rows, "wide"))}${after}</section>`;
-}
-
-function drawBar(share: number): Html {
-  const width = Math.max(0, 100 * share).toFixed(2);
-  return html`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"
-    ><rect width="${width}" height="1"></rect></svg>`;
 }
