@@ -110,7 +110,8 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
     if (read === undefined) asked.ignored.push([field, text.slice(0, longestWords)]);
     Object.assign(asked.criteria, read);
     asked.isCut ||= field === "words" && text.length > longestWords;
-    asked.isMalformed ||= text.includes("\ufffd");
+    // A byte that is not UTF-8 stays percent-encoded.
+    asked.isMalformed ||= /\ufffd|%[89A-F][0-9A-F]/i.test(text);
   }
   return asked;
 }
