@@ -7,6 +7,8 @@ import { createAuditeeReader } from "./auditee.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
+import { createFindingsReader } from "./findings/find-findings.ts";
+import { serveFindings } from "./findings/serve-findings.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
 import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
@@ -76,6 +78,7 @@ function addSite(
   addFeed(site);
   const query = limitQueries(pool, whileOn);
   serveSearch(site, createSearch(query));
+  serveFindings(site, createFindingsReader(query));
   serveReports(site, createReportReader(query));
   serveAuditees(site, createAuditeeReader(query));
   addOpenApi(site);

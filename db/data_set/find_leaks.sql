@@ -336,6 +336,15 @@ begin
   ) then
     return next 'publication.suggest_names() returns names of suppressed reports'' auditees, so the pages would show them.';
   end if;
+  if publication.search_findings(jsonb_build_object('report_ids', hidden)) ->> 'total' <> '0' then
+    return next 'publication.search_findings() finds suppressed reports, so the pages would show them.';
+  end if;
+  if json_array_length(publication.export_findings(jsonb_build_object('report_ids', hidden))) > 0 then
+    return next 'publication.export_findings() returns suppressed reports, so the pages would hand them out.';
+  end if;
+  if publication.describe_findings(jsonb_build_object('report_ids', hidden)) -> 'auditees' <> '[]' then
+    return next 'publication.describe_findings() counts findings of suppressed reports, so the pages would show them.';
+  end if;
 end
 $$;
 

@@ -43,10 +43,10 @@ export async function loadDataSet(
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
     await runDefinition(client, "build.sql");
+    await runDefinition(client, "finding_summaries.sql");
     await client.query("select data_set.build_indexes('disclosed_next')");
     await runDefinition(client, "fingerprints.sql");
     await runDefinition(client, "totals.sql");
-    await runDefinition(client, "finding_summaries.sql");
     const counts = await checkGates(client, options);
     await client.query("drop schema staging cascade");
     // Before the bulk files are written from the tables.

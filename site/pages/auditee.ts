@@ -6,7 +6,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Query } from "../query.ts";
 import { linkToExplorer } from "../write-target.ts";
-import { drawBar } from "./bar.ts";
+import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 import { linkToAuditee, linkToAuditor } from "./report.ts";

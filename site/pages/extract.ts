@@ -17,8 +17,8 @@ interface Extract {
     name: string;
     /** The path of a CSV file of them. */
     csv?: string;
-    /** The request to the API that returns the same rows. */
-    query: Query;
+    /** The request to the API that returns the same rows, if there is one. */
+    query?: Query;
   }[];
 }
 
@@ -30,14 +30,14 @@ export function writeExtract({ config, facts, appUrl }: PageContext, { title, pa
     dataSet &&
     html`<time datetime="${dataSet.published_at.toISOString()}">${formatTime(dataSet.published_at)}</time>`;
   return html`<section class="extract" aria-labelledby="extract"><h2 id="extract">Get these rows, or cite this page</h2>
-<ul class="only-screen">${rows.map(
-    ({
-      name,
-      csv,
-      query,
-    }) => html`<li>${name}: ${csv && html`<a href="${csv}">CSV for spreadsheets</a>, `}<a href="${linkToExplorer(schema, query)}">explorer</a>
-  <details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details></li>`,
-  )}</ul>
+<ul class="only-screen">${rows.map(({ name, csv, query }) => {
+    const ways = [
+      csv && html`<a href="${csv}">CSV for spreadsheets</a>`,
+      query && html`<a href="${linkToExplorer(schema, query)}">explorer</a>`,
+    ].filter(Boolean);
+    return html`<li>${name}: ${ways.map((way, index) => [index > 0 && ", ", way])}
+  ${query && html`<details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details>`}</li>`;
+  })}</ul>
 <p>Cite this as: Single Audit API. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
 </section>`;
 }

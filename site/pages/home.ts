@@ -6,13 +6,15 @@ import { errors } from "../openapi/describe-openapi.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.ts";
+import { sumBy, type Totals } from "../totals.ts";
 import { linkToExplorer } from "../write-target.ts";
+import { drawYears } from "./group.ts";
 import { command, searchForm, table, writeDocument } from "./layout.ts";
 
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
 
-/** The home page: search, a first command, current data, keys and limits, suppressed reports, errors. */
+/** The home page: search, current data, a first command, keys and limits, suppressed reports, errors. */
 export function writeHome(context: PageContext): string {
   const { config } = context;
   const request = { url: config.apiUrl + example, headers: {}, key: "demonstration" } as const;
@@ -26,12 +28,14 @@ export function writeHome(context: PageContext): string {
   what they spent, what the auditors found, and what will be done about it. Search for an audit here, or query the same
   tables over HTTP as JSON or CSV.</p>
 ${searchForm("q", "Name of an auditee, auditor or program, UEI, EIN, report ID, ALN, agency, state or year")}
-<h2>Or query the API</h2>
-<p>This command gets the three newest audits. You can run it as is:</p>
-${command("Command that gets the three newest audits", writeSnippet("curl", request))}
+<p>Or search <a href="/findings">what auditors found</a>, by words, program, state, year and requirement.</p>
 </div></div>
 <div class="wrap page">
 ${writeLive(context)}
+<section aria-labelledby="api"><h2 id="api">Query the API</h2>
+<p>This command gets the three newest audits. You can run it as is:</p>
+${command("Command that gets the three newest audits", writeSnippet("curl", request))}
+</section>
 ${writeKeys(config.contact)}
 ${writeTribal(context)}
 ${writeErrors()}
@@ -68,13 +72,27 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
         formatNumber(dataSet.rows[name] ?? 0),
       ],
     }));
-  return section(html`<dl class="facts">${entries.map(
+  return section(html`${writeYears(facts.totals)}
+<dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
 ${table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows, "wide")}
 <p>The API also has a row in <code>general</code> for each suppressed submission: a report ID and
   <code>is_public = false</code>. A count of <code>general</code> includes these rows, so it is larger than the number
   here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);
+}
+
+/** What public audits report of each year, as a picture. The totals have the numbers. */
+function writeYears(totals: Totals | null): Html | false {
+  const years = [...sumBy(totals?.totals_by_state ?? [], (row) => row.audit_year)]
+    .filter(([year]) => year !== "")
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([audit_year, sums]) => ({ audit_year, ...sums }));
+  return (
+    years.length > 0 &&
+    html`${drawYears(years)}
+<p>By audit year. The <a href="/totals">totals</a> have these numbers, and those of each program, state and agency.</p>`
+  );
 }
 
 /** What each kind of key can see, its limits, and how to get one. */

@@ -29,6 +29,7 @@ export interface Page {
 export function writeDocument({ config, facts, hasPublicData, locate }: PageContext, page: Page): string {
   const links = [
     ["/", "Overview"],
+    ["/findings", "Findings"],
     ["/explorer", "Explorer"],
     ["/totals", "Totals"],
     ["/reference", "Reference"],

@@ -3,7 +3,7 @@ import { type Html, html } from "../html.ts";
 import { type Group, linkAudits, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
 import type { Sums } from "../totals.ts";
-import { drawBar } from "./bar.ts";
+import { drawBar } from "./charts.ts";
 import { scroll, table } from "./layout.ts";
 
 type Sort = Measure | "name";

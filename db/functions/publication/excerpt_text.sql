@@ -1,0 +1,20 @@
+-- The text loses the characters that mark its words, so that only this function can have written them. ts_headline() would leave
+-- out what looks like a tag, so U+0003 stands for "<" meanwhile.
+create or replace function publication.excerpt_text(document text, words tsquery)
+returns text
+language sql immutable security invoker set search_path = ''
+as $$
+  select translate(
+    case
+      when words is null then "left"(cleaned, 300) || case when length(cleaned) > 300 then '…' else '' end
+      else ts_headline(
+        'pg_catalog.english', cleaned, words,
+        format('StartSel=%s, StopSel=%s, MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "', chr(1), chr(2))
+      )
+    end,
+    chr(3), '<'
+  )
+  from translate("left"(document, 30000), '<' || chr(1) || chr(2) || chr(3), chr(3)) as cleaned
+$$;
+comment on function publication.excerpt_text is
+  'Returns the parts of a text that have the words, each between U+0001 and U+0002, or without words its beginning.';

@@ -1,0 +1,101 @@
+-- The pages' search for findings. It reads only the public tables, so a suppressed submission is like one that does not exist. The
+-- table has the newest findings first. The settings make PostgreSQL read it in this order, and stop at the 10,001st match.
+create or replace function publication.search_findings(criteria jsonb, skipped integer default 0)
+returns jsonb
+language plpgsql stable security definer
+set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off set jit = off
+as $$
+declare
+  words constant tsquery := plainto_tsquery('pg_catalog.english', criteria ->> 'words');
+  found jsonb;
+begin
+  -- A search for nothing but words such as "the" finds nothing.
+  if numnode(words) = 0 then
+    return jsonb_build_object('total', 0, 'counts', jsonb_build_array(), 'rows', jsonb_build_array(), 'lacks_words', true);
+  end if;
+  execute format(
+    $query$
+      with matches as materialized (
+        select findings.* from disclosed.finding_summaries as findings where %s limit 10001
+      ), counted as (
+        select 'year' as name, matches.audit_year as value, count(*) as findings from matches group by matches.audit_year
+        union all
+        select 'state', matches.auditee_state, count(*) from matches group by matches.auditee_state
+        union all
+        select 'entity_type', matches.entity_type, count(*) from matches group by matches.entity_type
+        union all
+        select 'requirement', letter, sum(alike.findings)
+        from (
+          select matches.type_requirement, count(*) as findings from matches group by matches.type_requirement
+        ) as alike
+        cross join regexp_split_to_table(alike.type_requirement, '') as letter
+        group by letter
+        union all
+        select 'agency', agency, sum(alike.findings)
+        from (select matches.alns, count(*) as findings from matches group by matches.alns) as alike
+        cross join lateral (select distinct split_part(aln, '.', 1) as agency from unnest(alike.alns) as aln) as agencies
+        group by agency
+        union all
+        select flags.name, 'Y', flags.findings
+        from (
+          select
+            count(*) filter (where matches.is_material_weakness = 'Y') as material_weakness,
+            count(*) filter (where matches.is_significant_deficiency = 'Y') as significant_deficiency,
+            count(*) filter (where matches.is_questioned_costs = 'Y') as questioned_costs,
+            count(*) filter (where matches.is_repeat_finding = 'Y') as repeat,
+            count(*) filter (where matches.is_direct in ('Y', 'Both')) as direct,
+            count(*) filter (where matches.is_direct in ('N', 'Both')) as passed_through
+          from matches
+        ) as sums
+        cross join lateral (
+          values
+            ('material_weakness', sums.material_weakness), ('significant_deficiency', sums.significant_deficiency),
+            ('questioned_costs', sums.questioned_costs), ('repeat', sums.repeat),
+            ('direct', sums.direct), ('passed_through', sums.passed_through)
+        ) as flags (name, findings)
+        where flags.findings > 0
+      ), shown as (
+        select
+          matches.*,
+          row_number() over (
+            order by matches.fac_accepted_date desc nulls last, matches.report_id desc, matches.reference_number
+          ) as place
+        from matches
+        order by place
+        limit 20 offset $2
+      )
+      select jsonb_build_object(
+        'total', (select count(*) from matches),
+        'counts', (select coalesce(jsonb_agg(to_jsonb(counted) order by counted.findings desc, counted.value), '[]') from counted where counted.value <> ''),
+        'rows', (
+          select coalesce(jsonb_agg(
+            to_jsonb(shown) || jsonb_build_object(
+              'auditee_name', general.auditee_name,
+              'auditee_city', general.auditee_city,
+              'text', publication.excerpt_text(texts.text, $3),
+              'plan', case when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3) end
+            )
+            order by shown.place
+          ), '[]')
+          from shown
+          join disclosed.general on general.report_id = shown.report_id
+          cross join lateral (
+            select string_agg(parts.finding_text, '' order by parts.row_number) as text
+            from disclosed.findings_text as parts
+            where parts.report_id = shown.report_id and parts.finding_ref_number = shown.reference_number
+          ) as texts
+          cross join lateral (
+            select string_agg(parts.planned_action, '' order by parts.row_number) as text
+            from disclosed.corrective_action_plans as parts
+            where parts.report_id = shown.report_id and parts.finding_ref_number = shown.reference_number
+          ) as plans
+        )
+      )
+    $query$, publication.write_finding_conditions(criteria)
+  ) into found using criteria, least(greatest(skipped, 0), 9980), words;
+  return found;
+end
+$$;
+comment on function publication.search_findings is
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. In an excerpt, U+0001 and U+0002 surround each word that was searched for.';
+grant execute on function publication.search_findings to site;

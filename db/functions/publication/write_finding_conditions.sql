@@ -1,0 +1,41 @@
+-- The conditions of a search for findings, as SQL. They refer to the criteria as $1, so no part of a search becomes SQL. "is true"
+-- keeps PostgreSQL from joining the texts: a scan of the findings in their order, with the texts in a hash table, finds the newest
+-- first. The words must all be in one text, or in one part of a long text.
+create or replace function publication.write_finding_conditions(criteria jsonb)
+returns text
+language sql immutable security invoker set search_path = ''
+as $$
+  select coalesce(string_agg(listed.condition, ' and '), 'true')
+  from (
+    values
+      ('report_ids', 'findings.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
+      ('year', 'findings.audit_year = $1 ->> ''year'''),
+      ('state', 'findings.auditee_state = $1 ->> ''state'''),
+      ('entity_type', 'findings.entity_type = $1 ->> ''entity_type'''),
+      ('accepted_since', 'findings.fac_accepted_date >= ($1 ->> ''accepted_since'')::date'),
+      ('aln', 'findings.alns @> array[$1 ->> ''aln'']'),
+      (
+        'agency',
+        -- The programs' numbers find the findings in an index. Their beginnings could not.
+        'findings.alns && array(select distinct programs.aln from disclosed.totals_by_program as programs'
+        ' where starts_with(programs.aln, ($1 ->> ''agency'') || ''.''))'
+      ),
+      ('requirement', 'strpos(findings.type_requirement, $1 ->> ''requirement'') > 0'),
+      ('material_weakness', 'findings.is_material_weakness = ''Y'''),
+      ('significant_deficiency', 'findings.is_significant_deficiency = ''Y'''),
+      ('questioned_costs', 'findings.is_questioned_costs = ''Y'''),
+      ('repeat', 'findings.is_repeat_finding = ''Y'''),
+      ('direct', 'findings.is_direct in ($1 ->> ''direct'', ''Both'')'),
+      (
+        'words',
+        '((findings.report_id, findings.reference_number) in ('
+        'select texts.report_id, texts.finding_ref_number from disclosed.findings_text as texts'
+        ' where extensions.text_words(texts.finding_text) @@ plainto_tsquery(''pg_catalog.english'', $1 ->> ''words'') union all '
+        'select plans.report_id, plans.finding_ref_number from disclosed.corrective_action_plans as plans'
+        ' where extensions.text_words(plans.planned_action) @@ plainto_tsquery(''pg_catalog.english'', $1 ->> ''words''))) is true'
+      )
+  ) as listed (criterion, condition)
+  where criteria ? listed.criterion
+$$;
+comment on function publication.write_finding_conditions is
+  'Returns the conditions of a search for findings as SQL that refers to the criteria as $1.';

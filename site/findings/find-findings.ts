@@ -1,0 +1,83 @@
+import { z } from "zod";
+import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
+import type { FindingCriteria } from "./read-criteria.ts";
+
+/** The rows on a page, as in publication.search_findings(). */
+export const findingsOnPage = 20;
+/** A larger total means "more than this". */
+export const mostCounted = 10_000;
+/** The most rows in a CSV file, as in publication.export_findings(). */
+export const mostInFile = 5000;
+
+const text = z.string().nullable();
+const found = z.object({
+  total: z.number(),
+  /** Whether the words that were searched for are all too common to be found. */
+  lacks_words: z.boolean().optional(),
+  /** How many of the findings that were counted have a value of a filter. */
+  counts: z.array(z.object({ name: z.string(), value: z.string(), findings: z.number() })),
+  rows: z.array(
+    z.looseObject({
+      report_id: z.string(),
+      reference_number: text,
+      auditee_name: text,
+      auditee_city: text,
+      auditee_state: text,
+      audit_year: text,
+      fac_accepted_date: text,
+      alns: z.array(z.string()),
+      type_requirement: text,
+      is_direct: text,
+      /** Excerpts. U+0001 and U+0002 are around each word that was searched for. */
+      text,
+      plan: text,
+    }),
+  ),
+});
+export type FoundFindings = z.infer<typeof found>;
+
+const count = z.number();
+const group = z.object({
+  /** The most frequent name of a program. */
+  name: text,
+  years: z.array(
+    z.object({ audit_year: z.string(), amount_expended: count, findings: count, material_weaknesses: count }),
+  ),
+  requirements: z.array(z.object({ letter: z.string(), findings: count })),
+  states: z.array(z.object({ auditee_state: z.string(), findings: count })),
+  auditees: z.array(
+    z.object({
+      auditee_uei: z.string(),
+      auditee_name: text,
+      auditee_city: text,
+      auditee_state: text,
+      findings: count,
+      material_weaknesses: count,
+      repeat_findings: count,
+      newest: text,
+    }),
+  ),
+});
+/** What public reports say of a program, an agency or a state. */
+export type FindingsOfGroup = z.infer<typeof group>;
+
+const listed = z.array(z.record(z.string(), z.unknown()));
+
+/** Creates functions that search the public findings for a client. They throw what `query` throws. */
+export function createFindingsReader(query: LimitedQuery) {
+  const ask = async (visitor: Visitor, statement: string, ...values: unknown[]) => {
+    const { found } = await query<{ found: unknown }>(visitor, `select ${statement} as found`, values);
+    return found;
+  };
+  return {
+    search: async (visitor: Visitor, criteria: FindingCriteria, page: number) => {
+      const skipped = (page - 1) * findingsOnPage;
+      return found.parse(await ask(visitor, "publication.search_findings($1, $2)", criteria, skipped));
+    },
+    list: async (visitor: Visitor, criteria: FindingCriteria) =>
+      listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
+    describe: async (visitor: Visitor, criteria: FindingCriteria) =>
+      group.parse(await ask(visitor, "publication.describe_findings($1)", criteria)),
+  };
+}
+export type FindingsReader = ReturnType<typeof createFindingsReader>;

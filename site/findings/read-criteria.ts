@@ -1,0 +1,147 @@
+import { entityTypes, requirements } from "../finding-words.ts";
+import { agencies, findState, states } from "../names.ts";
+import { cleanSearch } from "../search/read-search.ts";
+import { readers } from "../search/readers.ts";
+
+/** What findings must match: criteria of publication.search_findings(). */
+export interface FindingCriteria {
+  words?: string;
+  aln?: string;
+  agency?: string;
+  requirement?: string;
+  state?: string;
+  year?: string;
+  entity_type?: string;
+  material_weakness?: "Y";
+  significant_deficiency?: "Y";
+  questioned_costs?: "Y";
+  repeat?: "Y";
+  direct?: "Y" | "N";
+  accepted_since?: string;
+}
+export type Criterion = keyof FindingCriteria;
+
+/** The longest search for words, in characters. The rest is not read. */
+export const longestWords = 200;
+
+/** Filters that a checkbox switches on, and their names. */
+export const flags = {
+  material_weakness: "Material weakness",
+  significant_deficiency: "Significant deficiency",
+  questioned_costs: "Questioned costs",
+  repeat: "Repeat finding",
+} as const;
+
+/** The fields of the form, as parameters of its address, and their labels. */
+export const fields = {
+  words: "Words in the finding or the plan",
+  program: "Program (ALN) or agency",
+  requirement: "Requirement",
+  state: "State",
+  year: "Audit year",
+  entity_type: "Kind of auditee",
+  direct: "Awards",
+  accepted_since: "Accepted since",
+  ...flags,
+} as const;
+export type Field = keyof typeof fields;
+
+/** Reads a field's text. Returns undefined if it is not understood. */
+type ReadField = (text: string) => FindingCriteria | undefined;
+
+const readFlag =
+  (flag: keyof typeof flags): ReadField =>
+  (text) =>
+    /^(y|yes|on|true|1)$/i.test(text) ? { [flag]: "Y" } : undefined;
+
+const readField: Record<Field, ReadField> = {
+  words: (text) => ({ words: text.slice(0, longestWords) }),
+  program: (text) => {
+    const { agency, program } = (readers.program?.read(text) ?? readers.agency?.read(text))?.criteria ?? {};
+    if (agency === undefined) return undefined;
+    return program === undefined ? { agency } : { aln: `${agency}.${program}` };
+  },
+  requirement: (text) => {
+    const letter = text.toUpperCase();
+    return Object.hasOwn(requirements, letter) ? { requirement: letter } : undefined;
+  },
+  state: (text) => {
+    const state = findState(text);
+    return state === undefined ? undefined : { state };
+  },
+  year: (text) => (/^(19|20)\d\d$/.test(text) ? { year: text } : undefined),
+  entity_type: (text) => (Object.hasOwn(entityTypes, text) ? { entity_type: text } : undefined),
+  direct: (text) => (text === "Y" || text === "N" ? { direct: text } : undefined),
+  accepted_since: (text) => (isDate(text) ? { accepted_since: text } : undefined),
+  material_weakness: readFlag("material_weakness"),
+  significant_deficiency: readFlag("significant_deficiency"),
+  questioned_costs: readFlag("questioned_costs"),
+  repeat: readFlag("repeat"),
+};
+
+/** Whether a text is a date that the calendar has, such as 2026-01-31. */
+function isDate(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return (
+    /^(19|20)\d\d-\d\d-\d\d$/.test(text) &&
+    !Number.isNaN(date.getTime()) &&
+    date.toISOString().startsWith(text)
+  );
+}
+
+export interface AskedFindings {
+  criteria: FindingCriteria;
+  /** The fields that were not understood, and what was written in them. */
+  ignored: [field: Field, text: string][];
+  /** Whether words were cut off. */
+  isCut: boolean;
+  /** Whether the address has bytes that are not UTF-8. */
+  isMalformed: boolean;
+}
+
+/** Reads the parameters of an address. Empty ones mean nothing. */
+export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
+  const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false, isMalformed: false };
+  for (const field of Object.keys(fields) as Field[]) {
+    const typed = parameters[field];
+    const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
+    if (text === "") continue;
+    const read = readField[field](text);
+    if (read === undefined) asked.ignored.push([field, text.slice(0, longestWords)]);
+    Object.assign(asked.criteria, read);
+    asked.isCut ||= field === "words" && text.length > longestWords;
+    // A byte that is not UTF-8 stays percent-encoded.
+    asked.isMalformed ||= /\ufffd|%[89A-F][0-9A-F]/i.test(text);
+  }
+  return asked;
+}
+
+/** The address of the findings that match criteria. */
+export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findings"): string {
+  const { aln, agency, ...others } = criteria;
+  const program = aln ?? agency;
+  const parameters = new URLSearchParams({
+    ...others,
+    ...(program !== undefined && { program }),
+    ...(page > 1 && { page: String(page) }),
+  });
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
+}
+
+/** Describes a value of a filter in words. */
+export function describeValue(criterion: string, value: string): string {
+  const describe: Record<string, (value: string) => string> = {
+    words: (words) => `“${words}”`,
+    aln: (aln) => `Program ${aln}`,
+    agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
+    requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),
+    state: (state) => states[state] ?? state,
+    year: (year) => `Audit year ${year}`,
+    entity_type: (type) => capitalize(entityTypes[type] ?? type),
+    direct: (direct) => (direct === "Y" ? "Direct awards" : "Passed-through awards"),
+    accepted_since: (date) => `Accepted since ${date}`,
+  };
+  return describe[criterion]?.(value) ?? flags[criterion as keyof typeof flags] ?? value;
+}
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

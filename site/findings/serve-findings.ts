@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PageContext } from "../page-context.ts";
+import { writeFindings } from "../pages/findings.ts";
+import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
+import { identifyVisitor } from "../search/limit-queries.ts";
+import { sendBody } from "../send-body.ts";
+import { sendSpreadsheet } from "../send-csv.ts";
+import { type FindingsReader, findingsOnPage, mostCounted } from "./find-findings.ts";
+import { linkFindings, readFindingCriteria } from "./read-criteria.ts";
+
+interface FindingsParts {
+  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
+  describeContext: (request: FastifyRequest) => Promise<PageContext>;
+  securityHeaders: Record<string, string>;
+}
+
+/** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
+export function serveFindings(parts: FindingsParts, reader: FindingsReader): void {
+  const { addRoute, describeContext, securityHeaders } = parts;
+  addRoute("/findings", async (request, reply) => {
+    const parameters = request.query as Record<string, unknown>;
+    const asked = readFindingCriteria(parameters);
+    const page = readPage(parameters.page);
+    const isClear = asked.ignored.length === 0 && !asked.isCut && !asked.isMalformed;
+    // The form sends its empty fields too. Without them, the address is short enough to be kept.
+    if (isClear && Object.values(parameters).includes(""))
+      return reply.redirect(linkFindings(asked.criteria, page), 302);
+    const context = await describeContext(request);
+    const found = await reader.search(identifyVisitor(request, reply), asked.criteria, page);
+    const body = writeFindings(context, { ...asked, page, found });
+    reply.headers({ ...securityHeaders, "cache-control": "private, no-cache" });
+    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+  });
+  addRoute("/findings.csv", async (request, reply) => {
+    const { criteria } = readFindingCriteria(request.query as Record<string, unknown>);
+    const rows = await reader.list(identifyVisitor(request, reply), criteria);
+    return sendSpreadsheet(request, reply, { name: "findings", columns, rows });
+  });
+  for (const kind of ["program", "agency", "state"] as const)
+    addRoute(`/${kind}/:value`, (request, reply) => serveGroup(parts, reader, kind, request, reply));
+}
+
+async function serveGroup(
+  { describeContext, securityHeaders }: FindingsParts,
+  reader: FindingsReader,
+  kind: Group["kind"],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { value } = request.params as { value: string };
+  const { criteria } = readFindingCriteria(kind === "state" ? { state: value } : { program: value });
+  const exact = kind === "program" ? criteria.aln : criteria[kind];
+  const group: Group = { kind, value: exact ?? value, criteria };
+  // Names and small letters lead to the page's only address.
+  if (exact !== undefined && exact !== value) return reply.redirect(`/${kind}/${exact}`, 302);
+  const context = await describeContext(request);
+  const found =
+    exact === undefined ? undefined : await reader.describe(identifyVisitor(request, reply), criteria);
+  const isKnown = found !== undefined && found.years.length > 0;
+  const body = isKnown ? writeGroup(context, group, found) : writeUnknownGroup(context, group);
+  reply.code(isKnown ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
+  return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+}
+
+/** The columns of the CSV file: those of the API's table, and the auditee's name. */
+const columns = [
+  "report_id",
+  "reference_number",
+  "auditee_name",
+  "auditee_uei",
+  "auditee_state",
+  "entity_type",
+  "audit_year",
+  "fac_accepted_date",
+  "alns",
+  "type_requirement",
+  "is_material_weakness",
+  "is_significant_deficiency",
+  "is_modified_opinion",
+  "is_other_matters",
+  "is_other_findings",
+  "is_questioned_costs",
+  "is_repeat_finding",
+  "prior_finding_ref_numbers",
+  "is_direct",
+  "awards",
+  "amount_expended",
+];
+
+function readPage(typed: unknown): number {
+  const page = /^[1-9]\d{0,3}$/.test(String(typed)) ? Number(typed) : 1;
+  return Math.min(page, mostCounted / findingsOnPage);
+}

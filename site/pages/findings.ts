@@ -1,0 +1,247 @@
+import { describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
+import { type FoundFindings, findingsOnPage, mostCounted, mostInFile } from "../findings/find-findings.ts";
+import {
+  type AskedFindings,
+  describeValue,
+  type Field,
+  type FindingCriteria,
+  fields,
+  flags,
+  linkFindings,
+  longestWords,
+} from "../findings/read-criteria.ts";
+import { writeFindingsQuery } from "../findings/write-query.ts";
+import { formatDay, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { states } from "../names.ts";
+import type { PageContext } from "../page-context.ts";
+import { writeExtract } from "./extract.ts";
+import { writeDocument } from "./layout.ts";
+
+/** A search for findings, and what was found. */
+interface FindingsResult extends AskedFindings {
+  page: number;
+  found: FoundFindings;
+}
+
+const title = "Findings";
+
+/** The page that searches findings: a form, the findings, and the counts of each filter's values. */
+export function writeFindings(context: PageContext, result: FindingsResult): string {
+  const { criteria, found } = result;
+  return writeDocument(context, {
+    path: "/findings",
+    title: [title, ...listChosen(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
+    description:
+      "Search what auditors found in federal single audits, and what auditees plan to do about it.",
+    body: html`<div class="wrap page">
+<h1>Findings</h1>
+<p class="lead">What auditors found, and what auditees will do about it. The newest come first.</p>
+${writeForm(context, criteria)}
+${writeNotices(result)}
+${writeChosen(criteria)}
+<div class="with-counts">
+<div>
+<p class="lead" role="status">${describeTotal(result)}</p>
+${found.total === 0 ? writeAdvice(result) : [found.rows.map(writeFinding), writePages(result)]}
+</div>
+${found.total > 0 && writeCounts(result)}
+</div>
+${found.total > 0 && writeRequest(context, criteria)}
+</div>`,
+  });
+}
+
+/** The criteria in words, in the order of the form. */
+function listChosen(criteria: FindingCriteria): [criterion: keyof FindingCriteria, words: string][] {
+  return (Object.keys(criteria) as (keyof FindingCriteria)[]).map((name) => [
+    name,
+    describeValue(name, criteria[name] ?? ""),
+  ]);
+}
+
+function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
+  const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
+    Boolean,
+  );
+  const { aln, agency, ...others } = criteria;
+  const values: Partial<Record<Field, string>> = {
+    ...others,
+    ...((aln ?? agency) && { program: aln ?? agency }),
+  };
+  const input = (name: Field, more: Content) =>
+    html`<div class="field"><label for="${name}">${fields[name]}</label><input id="${name}" name="${name}" value="${values[name]}"${more}></div>`;
+  const select = (name: Field, options: [value: string, text: string][]) =>
+    html`<div class="field"><label for="${name}">${fields[name]}</label><select id="${name}" name="${name}"><option value="">Any</option>${options.map(
+      ([value, text]) =>
+        html`<option value="${value}"${value === values[name] && html` selected`}>${text}</option>`,
+    )}</select></div>`;
+  const describe = (name: string, codes: string[]) =>
+    codes.map((code): [string, string] => [code, describeValue(name, code)]);
+  const year = (value: string): [string, string] => [value, value];
+  return html`<form class="narrow" action="/findings" aria-label="Search findings">
+${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off"`)}
+<div class="fields">
+${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
+${select("requirement", describe("requirement", Object.keys(requirements)))}
+${select(
+  "state",
+  Object.entries(states).sort(([, one], [, other]) => one.localeCompare(other)),
+)}
+${select("year", years.sort().reverse().map(year))}
+${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
+${select("direct", describe("direct", ["Y", "N"]))}
+${input("accepted_since", html` type="date"`)}
+</div>
+<fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
+    ([name, text]) =>
+      html`<label class="check"><input type="checkbox" name="${name}" value="Y"${name in criteria && html` checked`}> ${text}</label>`,
+  )}</fieldset>
+<button type="submit">Search findings</button>
+</form>`;
+}
+
+function writeNotices({ ignored, isCut, isMalformed, found }: FindingsResult): Content {
+  const notices = [
+    ignored.length > 0 &&
+      `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
+    isCut && `Only the first ${longestWords} characters of the words were used.`,
+    isMalformed &&
+      "Some characters could not be read, because the address is not in UTF-8. Type the words again.",
+    found.lacks_words &&
+      "These words are in nearly every text, such as “the” and “of”, or they have no letter or digit. Use other words.",
+  ];
+  return notices.map((notice) => notice && html`<p class="notice">${notice}</p>`);
+}
+
+/** Links that remove one of the filters. */
+function writeChosen(criteria: FindingCriteria): Content {
+  const chosen = listChosen(criteria);
+  const links = chosen.map(([name, words]) => {
+    const { [name]: _removed, ...others } = criteria;
+    return html`<li><a href="${linkFindings(others)}">Remove<span class="visually-hidden"> the filter</span> ${words}</a></li>`;
+  });
+  return (
+    links.length > 0 &&
+    html`<nav aria-label="Filters"><ul class="choices only-screen">${links}${links.length > 1 && html`<li><a href="/findings">Remove all</a></li>`}</ul></nav>`
+  );
+}
+
+const describeCount = (total: number): string =>
+  `${total > mostCounted ? "More than " : ""}${formatNumber(Math.min(total, mostCounted))} ${total === 1 ? "finding" : "findings"}`;
+
+function describeTotal({ criteria, found: { total }, page }: FindingsResult): string {
+  const chosen = listChosen(criteria).map(([, words]) => words);
+  if (total === 0) return `No public finding matches${chosen.length > 0 ? `: ${chosen.join(", ")}` : ""}.`;
+  const last = countPages(total);
+  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
+}
+
+function writeAdvice({ criteria }: FindingsResult): Html {
+  return html`<h2>What to try</h2>
+<ul>
+  ${Object.keys(criteria).length > 1 && html`<li>Remove a filter.</li>`}
+  ${criteria.words && html`<li>Use fewer words. All words must be in one text, in any order and any grammatical form.</li>`}
+  <li>Look for the auditee, by its name, UEI or EIN, in the <a href="/search">search for audits</a>.</li>
+  <li>See <a href="/findings">all findings</a>.</li>
+</ul>
+<p>Findings of suppressed audits cannot be found. If an audit was resubmitted, only the newest report counts.</p>`;
+}
+
+function writeFinding(row: FoundFindings["rows"][number]): Html {
+  const { report_id: id, reference_number: number, alns } = row;
+  const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
+  const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
+  const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
+  const programs = alns
+    .slice(0, 5)
+    .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
+  return html`<article class="found">
+<h2><a href="/record/${id}#${number}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
+<p class="hint">${facts.filter(Boolean).join(" · ")}</p>
+${writeBadges(row)}
+<p>${describeRequirements(row.type_requirement) || "Requirement not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`}</p>
+${row.text ? html`<p>${markWords(row.text)}</p>` : html`<p class="hint">The report has no text for this finding.</p>`}
+${row.plan && html`<p><strong>Plan:</strong> ${markWords(row.plan)}</p>`}
+</article>
+`;
+}
+
+/** Writes an excerpt. The words between U+0001 and U+0002 are marked. */
+function markWords(excerpt: string): Html[] {
+  return excerpt.split("\u0001").map((part, index) => {
+    const [word = "", ...rest] = index === 0 ? ["", part] : part.split("\u0002");
+    return html`${word !== "" && html`<mark>${word}</mark>`}${rest.join("")}`;
+  });
+}
+
+const countPages = (total: number): number => Math.ceil(Math.min(total, mostCounted) / findingsOnPage);
+
+function writePages({ criteria, page, found: { total } }: FindingsResult): Content {
+  const last = countPages(total);
+  const turns = [
+    page > 1 && html`<li><a rel="prev" href="${linkFindings(criteria, page - 1)}">Previous page</a></li>`,
+    page < last && html`<li><a rel="next" href="${linkFindings(criteria, page + 1)}">Next page</a></li>`,
+  ];
+  return last > 1 && html`<nav aria-label="Pages of findings"><ul class="choices">${turns}</ul></nav>`;
+}
+
+/** The filters whose values are counted, as criteria. */
+const counted: Record<string, string> = {
+  requirement: "Requirement",
+  year: "Audit year",
+  state: "State",
+  agency: "Agency",
+  entity_type: "Kind of auditee",
+};
+const mostValues = 8;
+
+/** How many of the findings have each value of each filter. A value is a link that adds the filter. */
+function writeCounts({ criteria, found: { counts, total } }: FindingsResult): Html {
+  const link = (more: FindingCriteria, text: string, findings: number) =>
+    html`<li><a href="${linkFindings({ ...criteria, ...more })}">${text}</a> (${formatNumber(findings)})</li>`;
+  const lists = Object.entries(counted).map(([name, heading]) => {
+    const isProgram = name === "agency" && criteria.aln !== undefined;
+    const values = name in criteria || isProgram ? [] : counts.filter((each) => each.name === name);
+    const links = values.map(({ value, findings }) =>
+      link({ [name]: value }, describeValue(name, value), findings),
+    );
+    const rest = links.slice(mostValues);
+    return (
+      links.length > 0 &&
+      html`<h3>${heading}</h3><ul>${links.slice(0, mostValues)}</ul>
+${rest.length > 0 && html`<details><summary>${rest.length} more: ${heading.toLowerCase()}</summary><ul>${rest}</ul></details>`}`
+    );
+  });
+  const others: [name: string, more: FindingCriteria, text: string][] = [
+    ...Object.entries(flags).map(([name, text]): [string, FindingCriteria, string] => [
+      name,
+      { [name]: "Y" },
+      text,
+    ]),
+    ["direct", { direct: "Y" }, "Direct awards"],
+    ["passed_through", { direct: "N" }, "Passed-through awards"],
+  ];
+  const flagLinks = others.map(([name, more, text]) => {
+    const findings = counts.find((each) => each.name === name)?.findings ?? 0;
+    const isChosen = Object.keys(more).some((key) => key in criteria);
+    return findings > 0 && !isChosen && link(more, text, findings);
+  });
+  return html`<aside class="counts only-screen" aria-labelledby="counts"><h2 id="counts">Narrow by</h2>
+${total > mostCounted && html`<p class="hint">Counted among the newest ${formatNumber(mostCounted)} findings.</p>`}
+${flagLinks.some(Boolean) && html`<h3>With</h3><ul>${flagLinks}</ul>`}
+${lists}</aside>`;
+}
+
+function writeRequest(context: PageContext, criteria: FindingCriteria): Html {
+  const request = writeFindingsQuery(criteria);
+  const csv = linkFindings(criteria, 1, "/findings.csv");
+  return writeExtract(context, {
+    title: [title, ...listChosen(criteria).map(([, words]) => words)].join(", "),
+    path: linkFindings(criteria),
+    rows: [
+      { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
+      ...(request ? [request] : []),
+    ],
+  });
+}

@@ -1,0 +1,189 @@
+import type { FindingsOfGroup } from "../findings/find-findings.ts";
+import { describeValue, type FindingCriteria, linkFindings } from "../findings/read-criteria.ts";
+import { formatMoney, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { agencies, states } from "../names.ts";
+import type { PageContext } from "../page-context.ts";
+import { emptyQuery } from "../query.ts";
+import { writeExtra } from "../write-target.ts";
+import { drawBar, drawColumns, drawStates, shorten } from "./charts.ts";
+import { writeExtract } from "./extract.ts";
+import { scroll, table, writeDocument } from "./layout.ts";
+
+/** What a page is about: a program, an agency or a state. */
+export interface Group {
+  kind: "program" | "agency" | "state";
+  value: string;
+  criteria: FindingCriteria;
+}
+
+const tables = {
+  program: ["totals_by_program", "aln"],
+  agency: ["totals_by_agency", "federal_agency_prefix"],
+  state: ["totals_by_state", "auditee_state"],
+} as const;
+
+/** What readers call a group: "93.778 Medical Assistance Program". */
+function nameGroup({ kind, value }: Group, name: string | null): string {
+  if (kind === "state") return states[value] ?? value;
+  return `${value} ${(kind === "agency" ? agencies[value] : name) ?? ""}`.trim();
+}
+
+/** The page of a program, an agency or a state: pictures, and under each the table with its numbers. */
+export function writeGroup(context: PageContext, group: Group, found: FindingsOfGroup): string {
+  const title = nameGroup(group, found.name);
+  const sum = (name: "findings" | "amount_expended") =>
+    found.years.reduce((total, year) => total + year[name], 0);
+  return writeDocument(context, {
+    title,
+    description: `Federal awards expended and audit findings of ${title}, by year.`,
+    body: html`<div class="wrap page">
+<h1>${title}</h1>
+<p class="lead">Public audits report ${formatMoney(sum("amount_expended"))} expended and
+  <a href="${linkFindings(group.criteria)}">${formatNumber(sum("findings"))} findings</a>${writeSpan(found)}.</p>
+${writeYears(group, found)}
+${writeRequirements(group, found)}
+${group.kind !== "state" && writeStates(group, found)}
+${writeAuditees(group, found)}
+${writeSource(context, group, title)}
+</div>`,
+  });
+}
+
+function writeSpan({ years }: FindingsOfGroup): string {
+  const [first, last] = [years[0]?.audit_year, years.at(-1)?.audit_year];
+  return first === last ? `, in audit year ${first}` : `, in the audit years ${first} to ${last}`;
+}
+
+/** The page for a number or a state that no public audit has. */
+export function writeUnknownGroup(context: PageContext, { kind, value }: Group): string {
+  const title = `No public audit has this ${kind}`;
+  return writeDocument(context, {
+    title,
+    description: title,
+    body: html`<div class="wrap page">
+<p class="hint">Status 404</p>
+<h1>${title}</h1>
+<p>No public award or finding has the ${kind} “${value.slice(0, 60)}”. Look for it in the
+  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>
+</div>`,
+  });
+}
+
+const section = (id: string, heading: string, body: Content): Html =>
+  html`<section aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${body}</section>`;
+
+const number = (text: string) => ({ text, isNumber: true });
+
+function writeYears({ criteria }: Group, { years }: FindingsOfGroup): Html {
+  const rows = years.map((year) => ({
+    cells: [
+      year.audit_year,
+      formatMoney(year.amount_expended),
+      year.findings === 0
+        ? "0"
+        : html`<a href="${linkFindings({ ...criteria, year: year.audit_year })}">${formatNumber(year.findings)}</a>`,
+      formatNumber(year.material_weaknesses),
+    ],
+  }));
+  const headings = ["Audit year", number("Expended"), number("Findings"), number("Material weaknesses")];
+  return section(
+    "years",
+    "By audit year",
+    html`${drawYears(years)}
+${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows, "wide"))}`,
+  );
+}
+
+/** Draws what was expended and found each year. */
+export function drawYears(years: FindingsOfGroup["years"]): Html {
+  const column = (name: "amount_expended" | "findings", sign = "") =>
+    years.map((year) => ({
+      label: year.audit_year,
+      value: year[name],
+      text: `${sign}${shorten(year[name])}`,
+    }));
+  return html`<div class="charts"><figure><figcaption>Federal awards expended</figcaption>${drawColumns("Federal awards expended by audit year", column("amount_expended", "$"))}</figure>
+<figure><figcaption>Findings</figcaption>${drawColumns("Findings by audit year", column("findings"))}</figure></div>`;
+}
+
+function writeRequirements({ criteria }: Group, { requirements }: FindingsOfGroup): Html {
+  const most = requirements[0]?.findings ?? 1;
+  const rows = requirements.map(({ letter, findings }) => ({
+    cells: [
+      html`<a href="${linkFindings({ ...criteria, requirement: letter })}">${describeValue("requirement", letter)}</a>`,
+      [formatNumber(findings), drawBar(findings / most)],
+    ],
+  }));
+  const list = scroll(
+    "Findings by requirement",
+    table("Findings by requirement", ["Requirement", number("Findings")], rows, "wide"),
+  );
+  return section(
+    "requirements",
+    "Findings by requirement",
+    rows.length === 0
+      ? html`<p>No findings.</p>`
+      : html`<p>A finding counts for each requirement that it concerns.</p>${list}`,
+  );
+}
+
+function writeStates({ criteria }: Group, found: FindingsOfGroup): Html {
+  const values = new Map(found.states.map(({ auditee_state: state, findings }) => [state, findings]));
+  const rows = found.states.map(({ auditee_state: state, findings }) => ({
+    cells: [
+      html`<a href="${linkFindings({ ...criteria, state })}">${states[state] ?? state}</a>`,
+      formatNumber(findings),
+    ],
+  }));
+  return section(
+    "states",
+    "Findings by state of the auditee",
+    html`<div class="map">${drawStates("Findings by state", values)}</div>
+<details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows, "wide"))}</details>`,
+  );
+}
+
+function writeAuditees({ criteria }: Group, { auditees }: FindingsOfGroup): Content {
+  const rows = auditees.map((auditee) => ({
+    cells: [
+      html`<a href="/auditee/${auditee.auditee_uei}">${auditee.auditee_name || "not stated"}</a>
+        <span class="hint">${[auditee.auditee_city, auditee.auditee_state].filter(Boolean).join(", ")}</span>`,
+      formatNumber(auditee.findings),
+      formatNumber(auditee.material_weaknesses),
+      formatNumber(auditee.repeat_findings),
+      auditee.newest,
+    ],
+  }));
+  const headings = [
+    "Auditee",
+    number("Findings"),
+    number("Material weaknesses"),
+    number("Repeat"),
+    "Newest report with findings",
+  ];
+  return (
+    rows.length > 0 &&
+    section(
+      "auditees",
+      "Auditees with the most findings",
+      html`<p>In all years, of auditees that have a UEI. See <a href="${linkFindings(criteria)}">all findings</a>.</p>
+${scroll("Auditees", table("Auditees with the most findings", headings, rows))}`,
+    )
+  );
+}
+
+function writeSource(context: PageContext, { kind, value }: Group, title: string): Html {
+  const [name, column] = tables[kind];
+  const extra = writeExtra([[column, `eq.${value}`]]);
+  return writeExtract(context, {
+    title,
+    path: `/${kind}/${value}`,
+    rows: [
+      {
+        name: "Totals by year",
+        query: { ...emptyQuery, table: name, extra, order: ["audit_year"] },
+      },
+    ],
+  });
+}

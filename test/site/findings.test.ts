@@ -1,0 +1,335 @@
+import { parse } from "csv-parse/sync";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { RunningApp } from "../../shared/web/start-app.ts";
+import { readSiteConfig } from "../../site/config.ts";
+import { prepareSite } from "../../site/prepare-site.ts";
+import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
+import { serviceDatabaseUrl } from "../report-service/parts.ts";
+import { useRefresh } from "../scripts/refresh/support/refresh.ts";
+import { id, submission } from "../scripts/refresh/support/source-files.ts";
+import { send as sendRequest } from "../support/target.ts";
+import { startBrowser } from "./browser.ts";
+import { visit } from "./visit.ts";
+
+// The pages of findings, and of programs, agencies and states.
+
+const here = useRefresh();
+let service: RunningApp;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+
+const award = (number: number, aln: string, more = {}) => ({
+  report_id: id(number),
+  award_reference: "AWARD-0001",
+  federal_agency_prefix: aln.slice(0, 2),
+  federal_award_extension: aln.slice(3),
+  federal_program_name: aln === "93.778" ? "Medical Assistance Program" : "Secret Weapons",
+  amount_expended: "1234567",
+  ...more,
+});
+const finding = (number: number, reference_number: string, more = {}) => ({
+  report_id: id(number),
+  award_reference: "AWARD-0001",
+  reference_number,
+  type_requirement: "I",
+  ...more,
+});
+const text = (number: number, finding_ref_number: string, finding_text: string) => ({
+  report_id: id(number),
+  finding_ref_number,
+  finding_text: `"${finding_text.replaceAll('"', '""')}"`,
+});
+
+beforeAll(async () => {
+  const ada = { auditee_uei: "ABCDEFGH1234", auditee_state: "TX", entity_type: "local" };
+  await here.write("general", [
+    submission(1, { ...ada, auditee_name: "Ada County", fac_accepted_date: "2024-05-01" }),
+    submission(2, {
+      auditee_uei: "BBBBBBBB1234",
+      auditee_name: "=Bold City",
+      auditee_state: "CA",
+      entity_type: "non-profit",
+      fac_accepted_date: "2024-03-01",
+    }),
+    submission(20, {
+      auditee_uei: "HHHHHHHH1234",
+      auditee_name: "Hidden Nation",
+      auditee_state: "AZ",
+      entity_type: "tribal",
+      is_public: "f",
+      fac_accepted_date: "2024-06-01",
+    }),
+  ]);
+  await here.write("federal_awards", [
+    award(1, "93.778", { is_direct: "Y" }),
+    award(2, "93.778", { is_direct: "N", is_passthrough_award: "Y" }),
+    award(2, "10.553", { award_reference: "AWARD-0002", is_direct: "Y" }),
+    award(20, "08.U01"),
+  ]);
+  await here.write("findings", [
+    finding(1, "2023-001", { is_material_weakness: "Y", is_repeat_finding: "Y" }),
+    finding(1, "2023-002", { type_requirement: "L", is_significant_deficiency: "Y" }),
+    finding(2, "2023-001", { is_questioned_costs: "Y", type_requirement: "BI" }),
+    finding(2, "2023-002", { award_reference: "AWARD-0002", type_requirement: "P" }),
+    finding(20, "2023-001", { type_requirement: "N" }),
+  ]);
+  await here.write("findings_text", [
+    text(
+      1,
+      "2023-001",
+      "The county bought <b>tractors</b> & trucks without bids. \u0001Procurement\u0002 policies were ",
+    ),
+    text(1, "2023-001", "not followed. It procured “nothing” else."),
+    text(1, "2023-002", "Reports were late."),
+    text(2, "2023-001", "Costs were not supported."),
+    text(20, "2023-001", "The casino lost zebras."),
+  ]);
+  await here.write("corrective_action_plans", [
+    { report_id: id(2), finding_ref_number: "2023-001", planned_action: "Staff will ask for three bids." },
+  ]);
+  for (const table of [
+    "notes_to_sefa",
+    "passthrough",
+    "secondary_auditors",
+    "resubmission",
+    "additional_ueis",
+    "additional_eins",
+  ])
+    await here.write(table, []);
+  await here.load();
+  const variables = {
+    APP_PORT: "0",
+    TRUSTED_IPS: "127.0.0.1",
+    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
+  };
+  service = await startSite({
+    ...readSiteAppConfig(variables),
+    addSite: await prepareSite({ pages: readSiteConfig({ API_URL: "https://api.example.gov" }) }),
+    logger: pino({ level: "silent" }),
+  });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.stop();
+  await service?.close();
+});
+
+let clients = 0;
+/** Each request comes from another client, so that it is not limited. */
+async function get(target: string) {
+  clients += 1;
+  const headers = { "x-forwarded-for": `2001:db8:${clients.toString(16)}::1`, accept: "text/html" };
+  const { status, headers: answered, text: body } = await sendRequest(service.url, target, { headers });
+  return { status, headers: answered, text: body };
+}
+async function open(target: string, options = {}) {
+  const origins = [service.url, "https://api.example.gov"];
+  const opened = await visit(await browser.get(), service.url + target, origins, options);
+  onTestFinished(opened.leave);
+  return opened;
+}
+/** The findings on a page: the report's number, and the finding's. */
+const listFindings = (body: string) =>
+  [...body.matchAll(/href="\/record\/[\w-]*?0*(\d+)#([^"]*)"/g)].map(
+    ([, report, reference]) => `${report} ${reference}`,
+  );
+const readStatus = (body: string) => /role="status">([^<]*)</.exec(body)?.[1];
+
+const all = ["1 2023-001", "1 2023-002", "2 2023-001", "2 2023-002"];
+
+describe("a search for findings", () => {
+  it.each<[query: string, findings: string[]]>([
+    ["", all],
+    ["words=procuring", ["1 2023-001"]],
+    ["words=bids", ["1 2023-001", "2 2023-001"]],
+    ["words=truck+tractor+bid", ["1 2023-001"]],
+    ["words=bids&state=CA", ["2 2023-001"]],
+    ["program=93.778", ["1 2023-001", "1 2023-002", "2 2023-001"]],
+    ["program=10", ["2 2023-002"]],
+    ["program=HHS&requirement=I", ["1 2023-001", "2 2023-001"]],
+    ["requirement=b", ["2 2023-001"]],
+    ["state=Texas", ["1 2023-001", "1 2023-002"]],
+    ["year=2023&entity_type=non-profit", ["2 2023-001", "2 2023-002"]],
+    ["year=2022", []],
+    ["material_weakness=Y", ["1 2023-001"]],
+    ["significant_deficiency=on", ["1 2023-002"]],
+    ["questioned_costs=Y", ["2 2023-001"]],
+    ["repeat=Y&direct=Y", ["1 2023-001"]],
+    ["direct=N", ["2 2023-001"]],
+    ["accepted_since=2024-04-01", ["1 2023-001", "1 2023-002"]],
+  ])("for %s finds %j, the newest first", async (query, findings) => {
+    const { status, text: body } = await get(`/findings?${query}`);
+    expect([status, listFindings(body)]).toEqual([200, findings]);
+    const csv = await get(`/findings.csv?${query}`);
+    const rows = parse(csv.text, { columns: true, bom: true }) as Record<string, string>[];
+    expect(rows.map((row) => row.report_id?.slice(-1))).toEqual(findings.map((each) => each.slice(0, 1)));
+  });
+
+  it("marks the words, and escapes the text around them", async () => {
+    const { text: body } = await get("/findings?words=procurement+tractors");
+    expect(body).toContain(
+      "&lt;b&gt;<mark>tractors</mark>&lt;/b&gt; &amp; trucks without bids. <mark>Procurement</mark>",
+    );
+    for (const character of ["\u0001", "\u0002", "<b>"]) expect(body).not.toContain(character);
+  });
+
+  it("finds words of a plan, and shows it beside the finding", async () => {
+    const { text: body } = await get("/findings?words=three");
+    expect(body).toContain("<strong>Plan:</strong> Staff will ask for <mark>three</mark> bids");
+    expect(body).toContain("Costs were not supported.");
+  });
+
+  it("counts each filter's values, and each count leads to these findings", async () => {
+    const { page } = await open("/findings?state=CA");
+    const counts = page.getByRole("complementary", { name: "Narrow by" });
+    expect(await counts.getByRole("listitem").allTextContents()).toContain("Questioned costs (1)");
+    await counts.getByRole("link", { name: "I procurement, suspension and debarment" }).click();
+    await page.getByRole("status").getByText("1 finding: I procurement").waitFor();
+    await page.getByRole("link", { name: "Remove the filter California" }).click();
+    await page.getByRole("status").getByText("2 findings: I procurement").waitFor();
+  });
+
+  it("leads from the form to an address that can be kept", async () => {
+    const { page } = await open("/findings", { javaScriptEnabled: false });
+    await page.getByLabel("Words in the finding or the plan").fill("procurement");
+    await page.getByLabel("State").selectOption("Texas");
+    await page.getByRole("button", { name: "Search findings" }).click();
+    await page.getByRole("status").getByText("1 finding: ").waitFor();
+    expect(new URL(page.url()).search).toBe("?words=procurement&state=TX");
+    const cited = page.getByRole("region", { name: "cite this page" });
+    expect(await cited.textContent()).toContain(page.url().replace(/^\w+:/, ""));
+    expect(await cited.locator("code.id").textContent()).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("that finds nothing says what was searched for and what to try", async () => {
+    const { status, text: body } = await get("/findings?words=zeppelin&state=TX");
+    expect([status, readStatus(body)]).toEqual([200, "No public finding matches: “zeppelin”, Texas."]);
+    expect(body).toContain("Use fewer words.");
+  });
+
+  it.each<[query: string, sentence: string]>([
+    ["year=nonsense", "Not used, because it was not understood: Audit year “nonsense”"],
+    ["program=constructor", "Program (ALN) or agency “constructor”"],
+    ["requirement=toString", "Requirement “toString”"],
+    ["entity_type=__proto__", "Kind of auditee “__proto__”"],
+    ["accepted_since=2024-02-31", "Accepted since “2024-02-31”"],
+    ["state=%27%3B--", "State “&#39;;--”"],
+    ["words=the+of", "Use other words."],
+    ["words=%00%01%3F%3F", "Use other words."],
+    ["words=caf%E9", "the address is not in UTF-8"],
+    ["words=%", "Use other words."],
+    [`words=${"line+after+line%0A".repeat(600)}`, "Only the first 200 characters of the words were used."],
+    ["words=a&words=bids", "2 findings: “bids”."],
+    ["words[]=x&page=-1", "4 findings in all public audits."],
+    ["page=9999", "4 findings in all public audits."],
+    ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
+  ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
+    const { status, text: body } = await get(`/findings?${query}`);
+    expect(status).toBe(200);
+    expect(body).toContain(sentence);
+    expect(readStatus(body)).toBeTruthy();
+    expect(body).not.toContain("<script>alert");
+  });
+
+  it("writes CSV in which no name is a formula", async () => {
+    const { headers, text: body } = await get("/findings.csv?state=CA");
+    expect(headers["content-disposition"]).toBe('attachment; filename="findings.csv"');
+    expect(body).toContain(",'=Bold City,");
+  });
+
+  it.each([
+    "words=zebras",
+    "words=casino",
+    "entity_type=tribal",
+    "state=AZ",
+    "requirement=N",
+    "program=08.U01",
+    "program=08",
+  ])("finds nothing of a suppressed report: %s", async (query) => {
+    const { text: body } = await get(`/findings?${query}`);
+    expect(readStatus(body)).toMatch(/^No public finding matches/);
+    expect(body).not.toMatch(/Hidden|HHHHHHHH1234/);
+    expect((await get(`/findings.csv?${query}`)).text.trim().split("\n")).toHaveLength(1);
+  });
+});
+
+describe("the page of a program, an agency or a state", () => {
+  it.each<[target: string, heading: string, lead: RegExp]>([
+    [
+      "/program/93.778",
+      "93.778 Medical Assistance Program",
+      /\$2,469,134 expended and\s+3 findings, in audit year 2023/,
+    ],
+    ["/agency/93", "93 Health and Human Services", /3 findings/],
+    ["/state/TX", "Texas", /\$1,234,567 expended and\s+2 findings/],
+  ])("%s has pictures, and tables with their numbers", async (target, heading, lead) => {
+    const { page } = await open(target);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(heading);
+    expect(await page.locator("main .lead").textContent()).toMatch(lead);
+    await page.getByRole("img", { name: "Federal awards expended by audit year" }).waitFor();
+    await page.getByRole("table", { name: "Findings by requirement" }).waitFor();
+    const findings = page.getByRole("table", { name: "Expended and findings by audit year" });
+    const link = findings.getByRole("link").first();
+    const shown = await link.textContent();
+    await link.click();
+    await page.getByRole("status").getByText(`${shown} findings`).waitFor();
+  });
+
+  it("of a program has a map of the states, and the numbers as a table", async () => {
+    const { page } = await open("/program/93.778");
+    await page.getByRole("img", { name: "Findings by state" }).waitFor();
+    await page.getByText("The numbers as a table").click();
+    const rows = page.getByRole("table", { name: "Findings by state" }).getByRole("row");
+    expect(await rows.allInnerTexts()).toEqual(["State\tFindings", "Texas\t2", "California\t1"]);
+  });
+
+  it("lists the auditees with the most findings", async () => {
+    const { page } = await open("/program/93.778");
+    const auditees = page.getByRole("table", { name: "Auditees with the most findings" }).getByRole("link");
+    expect(await auditees.allTextContents()).toEqual(["Ada County", "=Bold City"]);
+  });
+
+  it.each([
+    ["/state/texas", "/state/TX"],
+    ["/agency/HHS", "/agency/93"],
+  ])("%s leads to %s", async (target, location) => {
+    const { status, headers } = await get(target);
+    expect([status, headers.location]).toEqual([302, location]);
+  });
+
+  it.each([
+    "/program/08.U01",
+    "/agency/08",
+    "/state/AZ",
+    "/program/99.999",
+    "/state/nowhere",
+    "/agency/%27",
+    "/program/93",
+    "/state/toString",
+  ])("%s says that no public audit has it", async (target) => {
+    const { status, text: body } = await get(target);
+    expect(status).toBe(404);
+    expect(body).toContain("<h1>No public audit has this");
+    expect(body).not.toMatch(/Hidden|Secret/);
+  });
+});
+
+describe.each([
+  "/findings",
+  "/findings?words=procurement",
+  "/findings?words=zeppelin",
+  "/program/93.778",
+  "/agency/93",
+  "/state/CA",
+  "/",
+])("%s", (target) => {
+  it.each<[name: string, options: object]>([
+    ["in light colors", {}],
+    ["in dark colors", { colorScheme: "dark" }],
+    ["320 pixels wide", { viewport: { width: 320, height: 640 } }],
+  ])("is accessible and fits %s", async (_, options) => {
+    const { checkAccessibility, checkFit } = await open(target, options);
+    await checkAccessibility();
+    await checkFit();
+  });
+});
