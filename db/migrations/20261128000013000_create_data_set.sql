@@ -297,7 +297,7 @@ create table disclosed.totals_by_program (
 -- aln comes first, because a program has a few rows, and a year has thousands.
 select data_set.add_table('totals_by_program', is_source => false, key_columns => '{aln,audit_year}');
 
--- What publication.search_reports() finds agencies and programs by. Looking at each award of a state's reports takes a second.
+-- publication.search_reports() finds agencies and programs in this table. Reading each award of a state's reports takes a second.
 create table disclosed.search_terms (
   report_id text,
   fac_accepted_date date,
