@@ -1,4 +1,4 @@
-/** Searches of the pages, of every kind that site/search/readers.ts lists. Each should take at most 300 ms of CPU time at full size. */
+/** Searches of the pages, of every kind that site/search/readers.ts lists. At full size, each should take at most 300 ms of CPU time. */
 export const pageSearches = `
 93.778
 84.010

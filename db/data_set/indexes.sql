@@ -120,7 +120,7 @@ using gin (content extensions.gin_trgm_ops);
 comment on index disclosed.notes_to_sefa_content is
   'Finds notes by part of a text: notes_to_sefa?content=ilike.*casino*';
 
--- Words of names and of texts, with fts, plfts, phfts and wfts. They answer without reading the texts, except phrases.
+-- Words of names and of texts, with fts, plfts, phfts and wfts. Only searches for phrases also read the texts.
 -- 3.5 s
 create index general_auditee_name_english on disclosed.general using gin (extensions.text_words(auditee_name));
 comment on index disclosed.general_auditee_name_english is

@@ -310,7 +310,7 @@ select data_set.add_table(
   'totals_by_peers', is_source => false, key_columns => '{audit_year,entity_type,expended_from,findings}'
 );
 
--- What publication.search_reports() finds agencies and programs by. Looking at each award of a state's reports takes a second.
+-- publication.search_reports() finds agencies and programs in this table. Reading each award of a state's reports takes a second.
 create table disclosed.search_terms (
   report_id text,
   fac_accepted_date date,

@@ -138,7 +138,7 @@ describe.skipIf(kongProgram === undefined)("a page", () => {
     const tribal = await introduce("tribal");
     for (const _ of "abc") expect((await ask(tribal)).body).toContain("for tribal");
     expect(statuses()).toEqual([200, 200, 200]);
-    // Nor if the key looks like another tier's, and had one when the page was kept.
+    // Nor if the key looks like a key of another tier, and belonged to that tier when the page was kept.
     const key = await introduce();
     await ask(key);
     tiers.set(hash(key), "tribal");

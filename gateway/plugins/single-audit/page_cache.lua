@@ -3,7 +3,7 @@
 -- Kong asks PostgREST each time whether the key is valid and the cached page current (If-None-Match). PostgreSQL permits with
 -- X-Accel-Expires that a response is kept, and answers 304 only to a key of the tier whose response was kept (request.decide).
 
--- Smaller responses cost little more than the question whether they are current.
+-- Smaller responses cost little more than asking whether they are current.
 local FEWEST_ROWS = 1000
 -- How long the gateway remembers that a key's responses may be kept.
 local PERMIT_SECONDS = 3600
@@ -41,8 +41,8 @@ function page_cache.is_page(request)
   return request.method == "GET" and find_limit(request.parameters) >= FEWEST_ROWS and not has_condition(request.headers)
 end
 
---- Whether to use the cache for a request. While a response is made that may be kept, nginx lets other requests for it wait. So
---- unknown keys, and keys whose responses are not kept, do not use the cache.
+--- Whether to use the cache for a request. While nginx fetches a page, other requests for the page wait. So unknown keys, and keys
+--- whose responses are not kept, do not use the cache.
 --- @param counts  a dictionary like ngx.shared
 function page_cache.is_permitted(request, counts)
   return counts:get(name_permit(request.hash)) ~= nil
@@ -61,8 +61,8 @@ local function join(values)
   return type(values) == "table" and table.concat(values, ",") or values or ""
 end
 
---- What a response depends on besides the URL: no other header of a client reaches PostgREST's query. A header has no line break, so
---- that no client can make up another's key. Without the tier, clients of different tiers would replace each other's pages.
+--- The part of the cache's key that is not the URL. A response depends on no other header of a client. Headers have no line breaks, so
+--- no client can forge the key of another request. Without the tier, clients of different tiers would replace each other's pages.
 --- @param rules  of the orders that the gateway completes
 function page_cache.key(request, rules)
   local headers = request.headers

@@ -47,7 +47,7 @@ return {
       totals_by_state = { "audit_year", "auditee_state", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
     },
   },
-  -- What people call columns, from the columns' descriptions.
+  -- Other words for columns, from the columns' descriptions.
   called = {
     api_v1_1_0 = {
       federal_awards = {
