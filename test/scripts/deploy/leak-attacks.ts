@@ -169,8 +169,8 @@ export const detours: Record<string, string> = {
     "Unlisted: api_agency is a role",
   "alter function publication.list_matches(jsonb, text[], integer) security definer":
     "Unlisted: function publication.list_matches(jsonb,text[],integer) runs as the deploying role",
-  "alter function publication.describe_report(text) set row_security = off":
-    "Unlisted: function publication.describe_report(text) runs as the deploying role",
+  "alter function publication.describe_report(text, integer) set row_security = off":
+    "Unlisted: function publication.describe_report(text,integer) runs as the deploying role",
   "alter function publication.search_programs(text) reset search_path":
     "Unlisted: function publication.search_programs(text) runs as the deploying role with a search_path",
   "alter function request.pre_config() owner to publisher":
@@ -311,7 +311,7 @@ export const attacks: Record<string, string> = {
     "describe_report() returns suppressed reports",
   "do $$ begin execute replace(pg_get_functiondef('publication.list_report_rows(text, text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
     "list_report_rows() returns rows of suppressed reports",
-  "do $$ begin execute replace(pg_get_functiondef('publication.describe_auditee(text)'::regprocedure), 'from disclosed.general where', 'from suppressed.general where'); end $$":
+  "update suppressed.general set auditee_uei = 'HHHHHHHH1234'; do $$ begin execute replace(pg_get_functiondef('publication.describe_auditee(text)'::regprocedure), 'from disclosed.general where', 'from suppressed.general where'); end $$":
     "describe_auditee() knows auditees that have only suppressed reports",
   "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "suggest_names() returns names of suppressed reports' auditees",
