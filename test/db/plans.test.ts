@@ -53,7 +53,9 @@ describe("an unfiltered page", () => {
 describe("the requests of real clients use an index", () => {
   /** Finds the table of an index. The index's name begins with the table's name. */
   const findTable = (index: string) =>
-    tables.filter((name) => index.startsWith(`${name}_`)).sort((a, b) => b.length - a.length)[0];
+    [...tables, "finding_summaries"]
+      .filter((name) => index.startsWith(`${name}_`))
+      .sort((a, b) => b.length - a.length)[0];
 
   it.each<[index: string, conditions: string]>([
     ["general_fac_accepted_date", "fac_accepted_date >= '2024-03-01' order by fac_accepted_date desc"],
@@ -100,6 +102,7 @@ describe("the requests of real clients use an index", () => {
       `${column} operator(request.@@) to_tsquery('english', 'casino & !leases')`,
     ]),
     ["findings_reference_number", "reference_number = '2023-001'"],
+    ["finding_summaries_alns", "alns @> '{93.778}'"],
     ...tables.map((table): [string, string] => [`${table}_(report_id|key_is_unique)`, "report_id = 'x'"]),
   ])("%s: %s", async (index, conditions) => {
     const page = `select * from api_v1_1_0.${findTable(index)} where ${conditions} limit 25`;
