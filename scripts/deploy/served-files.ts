@@ -44,8 +44,11 @@ export async function readCalled(client: Client): Promise<Called> {
        )
      ), words as (
        select schema, view, word, json_agg(name order by place) as names
-       from matches, unnest(array[long, short, former]) as word
-       where word is not null
+       from (
+         select distinct schema, view, name, place, word
+         from matches, unnest(array[long, short, former]) as word
+         where word is not null
+       ) as said
        group by schema, view, word
      ), views as (
        select schema, view, json_object_agg(word, names order by word) as words from words group by schema, view

@@ -7,6 +7,8 @@
 local FEWEST_ROWS = 1000
 -- How long the gateway remembers that a key's responses may be kept.
 local PERMIT_SECONDS = 3600
+-- How long a key reads without the cache after a response from it broke.
+local BROKEN_SECONDS = 60
 
 local page_cache = {}
 
@@ -45,16 +47,23 @@ end
 --- whose responses are not kept, do not use the cache.
 --- @param counts  a dictionary like ngx.shared
 function page_cache.is_permitted(request, counts)
-  return counts:get(name_permit(request.hash)) ~= nil
+  return counts:get(name_permit(request.hash)) == true
 end
 
 --- @param is_permitted  whether PostgreSQL permitted that the key's last page is kept
 function page_cache.note(request, is_permitted, counts)
-  if is_permitted then
-    counts:set(name_permit(request.hash), true, PERMIT_SECONDS)
-  else
-    counts:delete(name_permit(request.hash))
+  local name = name_permit(request.hash)
+  if not is_permitted then
+    counts:delete(name)
+  elseif counts:get(name) ~= false then
+    counts:set(name, true, PERMIT_SECONDS)
   end
+end
+
+--- Notes that a response from the cache did not reach the client whole. If the disk is full, nginx breaks every response that it
+--- would keep, so a client that tries again must not use the cache.
+function page_cache.note_broken(request, counts)
+  counts:set(name_permit(request.hash), false, BROKEN_SECONDS)
 end
 
 local function join(values)

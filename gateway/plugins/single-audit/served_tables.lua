@@ -60,7 +60,7 @@ return {
         programs = { "alns" },
       },
       totals_by_program = {
-        aln = { "aln", "aln" },
+        aln = { "aln" },
         assistance_listing_number = { "aln" },
         cfda = { "aln" },
         program = { "aln" },
