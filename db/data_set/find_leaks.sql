@@ -266,16 +266,20 @@ begin
         select audit_year, entity_type, expended_from, expended_to, sum(submissions) as submissions, sum(findings * submissions) as findings
         from %1$I.totals_by_peers
         group by audit_year, entity_type, expended_from, expended_to
+      ), sizes as (
+        select array(
+          select expended_from from peers union select expended_to from peers where expended_to is not null order by 1
+        ) as bounds
       ), findings as (
         select report_id, count(*) as findings from %1$I.finding_summaries group by report_id
       ), counted as (
-        select peers.audit_year, peers.entity_type, peers.expended_from, count(*) as submissions, coalesce(sum(findings.findings), 0) as findings
+        select
+          general.audit_year, general.entity_type, sizes.bounds[width_bucket(general.total_amount_expended, sizes.bounds)] as expended_from,
+          count(*) as submissions, coalesce(sum(findings.findings), 0) as findings
         from %1$I.general
-        join peers on peers.audit_year = general.audit_year and peers.entity_type = general.entity_type
-          and general.total_amount_expended >= peers.expended_from
-          and (general.total_amount_expended < peers.expended_to or peers.expended_to is null)
+        cross join sizes
         left join findings on findings.report_id = general.report_id
-        group by peers.audit_year, peers.entity_type, peers.expended_from
+        group by 1, 2, 3
       )
       select exists (
         select from peers
@@ -312,14 +316,18 @@ begin
     select
     from (
       (
-        select auditee_uei as id from suppressed.general
-        except (select auditee_uei from disclosed.general union all select additional_uei from disclosed.additional_ueis)
+        select hidden_reports.auditee_uei as id
+        from suppressed.general as hidden_reports
+        where not exists (select from disclosed.general where general.auditee_uei = hidden_reports.auditee_uei)
+          and not exists (select from disclosed.additional_ueis where additional_ueis.additional_uei = hidden_reports.auditee_uei)
         limit 10
       )
       union all
       (
-        select auditee_ein from suppressed.general
-        except (select auditee_ein from disclosed.general union all select additional_ein from disclosed.additional_eins)
+        select hidden_reports.auditee_ein
+        from suppressed.general as hidden_reports
+        where not exists (select from disclosed.general where general.auditee_ein = hidden_reports.auditee_ein)
+          and not exists (select from disclosed.additional_eins where additional_eins.additional_ein = hidden_reports.auditee_ein)
         limit 10
       )
     ) as hidden_ids

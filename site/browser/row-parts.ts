@@ -18,7 +18,7 @@ export function embedParts(query: Query, table: Table | undefined): Query {
     if (table?.name === "general") return "report_id";
     return name === "findings" && table?.name !== "federal_awards" ? `*,${programTerm}` : "*";
   };
-  // findings has the rows of finding_summaries, too, and a request may embed at most 10 tables.
+  // A request may embed 10 tables, and finding_summaries repeats what findings says.
   const embeds = table?.embeds.filter((name) => name !== "finding_summaries");
   const parts = embeds?.map((name) => `${name}(${columnsOf(name)})`);
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };

@@ -108,6 +108,7 @@ function writeYears(reports: AuditeeReport[]): Html {
   return html`<p class="lead">${found === 0 ? "No findings" : "Findings"} in ${found === 0 ? "" : `${found} of `}${count(reports.length, "public report")}.
   ${newest && html`The newest, of ${newest.audit_year}: ${describeFindings(newest.counts)}; opinion ${describeOpinion(newest)}.`}</p>
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
+${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the number.</p>`}
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
 }

@@ -33,7 +33,8 @@ function writePages({ reportId, page, report }: Shown): Content {
   });
   return (
     pages > 1 &&
-    html`<nav class="only-screen" aria-label="Pages of findings"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
+    html`<p class="print-only">Page ${page} of ${pages}. The other findings are on <span class="address">/record/${reportId}?page=…</span></p>
+<nav class="only-screen" aria-label="Pages of findings"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
   );
 }
 
