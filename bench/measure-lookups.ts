@@ -27,15 +27,18 @@ export async function measureLookups(stack: BenchStack, turns: number): Promise<
       );
     };
   const withKey = { "x-api-key": facts.keys.individual };
-  const { headers } = await ask(`${facts.base_url}/general?report_id=eq.${rows[0].report_id}`, withKey);
-  const again = { "if-none-match": String(headers.etag) };
+  // PostgREST's ETag differs from the gateway's, which depends on a header that the gateway adds.
+  const repeat = async (origin: string, headers: Record<string, string>) => {
+    const first = await ask(`${origin}/general?limit=1`, headers);
+    return lookUp(origin, { ...headers, "if-none-match": String(first.headers.etag) }, 304);
+  };
   const bare = await startBarePostgrest(stack);
   const arms = {
     "PostgREST alone": lookUp(bare.url, bare.headers),
     "PostgREST of this service": lookUp(facts.postgrest_url, gatewayHeaders),
-    "PostgREST of this service, 304": lookUp(facts.postgrest_url, { ...gatewayHeaders, ...again }, 304),
+    "PostgREST of this service, 304": await repeat(facts.postgrest_url, gatewayHeaders),
     "through the gateway": lookUp(facts.base_url, withKey),
-    "through the gateway, 304": lookUp(facts.base_url, { ...withKey, ...again }, 304),
+    "through the gateway, 304": await repeat(facts.base_url, withKey),
   };
   const section = `Lookups of a report by its ID, ${connections} at a time`;
   const figures = await measure(section, arms, { turns, requests, connections });

@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
+import { readSearch } from "../site/search/read-search.ts";
+import { createSearch } from "../site/search/search-reports.ts";
 import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { type Arm, ask, measure } from "./measure.ts";
+import { pageSearches } from "./page-searches.ts";
 import type { Figure } from "./results.ts";
 
 /** A request of a real client (test/http/client-requests.test.ts). */
@@ -32,11 +35,6 @@ const searches = Object.entries(texts).flatMap(([column, word]) => [
   ...["like", "ilike"].map((operator) => `${column}=${operator}.*${word}*`),
   ...["match", "imatch", "fts", "plfts", "phfts", "wfts"].map((operator) => `${column}=${operator}.${word}`),
 ]);
-/** The word that finds the most reports in the pages' search, of those that find at most 1,000. */
-const commonWord = `
-  select word from ts_stat('select extensions.name_words(auditee_name) from disclosed.general')
-  where ndoc <= 1000 and word ~ '^[a-z]{4,}$' order by ndoc desc limit 1`;
-
 /** Counts and sorts that read most of a large table if no index fits. */
 const others: [path: string, headers: Record<string, string>][] = [
   ["federal_awards?order=amount_expended.desc&limit=100", {}],
@@ -73,9 +71,13 @@ export async function measureShapes(
     ...searches.map((path): [string, Arm] => [`${path}, count`, send(`${path}&limit=1000`, count)]),
     ...others.map(([path, headers]): [string, Arm] => [path, send(path, headers)]),
   ];
-  const { rows } = await client.query<{ word: string }>(commonWord);
-  for (const { word } of rows)
-    arms.push([`search of the pages: ${word}`, () => ask(`${facts.app_url}/search?q=${word}`)]);
+  // Without the app, which limits searches.
+  const search = createSearch(
+    async (_, statement, values) => (await client.query(statement, values)).rows[0],
+  );
+  const visitor = { address: "127.0.0.1", left: new AbortController().signal };
+  for (const text of pageSearches)
+    arms.push([`search of the pages: ${text}`, () => search(visitor, readSearch(text), 1)]);
   const measured: { work: number; figures: Figure[] }[] = [];
   for (const [arm, request] of arms) {
     const options = { turns, requests: 1, readTimes: () => readCpuTime(pid) };

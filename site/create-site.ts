@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { DatabaseUnavailable } from "../shared/web/database.ts";
+import { createAuditeeReader } from "./auditee.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
@@ -16,14 +17,15 @@ import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
-import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import { writeTotals } from "./pages/totals.ts";
 import { createProgramsReader, type ReadPrograms } from "./programs.ts";
-import { createReportReader, type ReadReport } from "./report.ts";
-import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
+import { createReportReader } from "./report.ts";
+import { limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
+import { serveAuditees } from "./serve-auditees.ts";
+import { serveReports } from "./serve-reports.ts";
 import { createFactsReader } from "./service-facts.ts";
 
 const kept = "public, max-age=31536000, immutable";
@@ -77,7 +79,8 @@ function addSite(
   const query = limitQueries(pool, whileOn);
   serveSearch(site, createSearch(query));
   serveFindings(site, createFindingsReader(query));
-  addReports(site, createReportReader(query));
+  serveReports(site, createReportReader(query));
+  serveAuditees(site, createAuditeeReader(query));
   addOpenApi(site);
   addAssets(site);
   addSecurityTxt(site);
@@ -160,27 +163,6 @@ function addFeed({ addOpenRoute, whileOn, readChanges, describeContext }: Site):
     reply.header("cache-control", "public, no-cache");
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
-}
-
-/** The database knows which report IDs exist. */
-const reportParameter = ":reportId(^[\\w-]+$)";
-
-/** Serves public reports, and redirects the federal service's paths to them. */
-function addReports({ addRoute, describeContext, securityHeaders }: Site, readReport: ReadReport): void {
-  const path = (request: FastifyRequest) => (request.params as { reportId: string }).reportId;
-  addRoute(`/record/${reportParameter}`, async (request, reply) => {
-    const reportId = path(request);
-    const [context, report] = [
-      await describeContext(request),
-      await readReport(identifyVisitor(request, reply), reportId),
-    ];
-    const body = report ? writeReport(context, reportId, report) : writeUnknownReport(context, reportId);
-    reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
-    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-  });
-  addRoute(`/dissemination/summary/${reportParameter}`, (request, reply) =>
-    reply.redirect(`/record/${path(request)}`, 302),
-  );
 }
 
 function addOpenApi({ addOpenRoute, readFacts, config }: Site): void {

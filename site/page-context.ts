@@ -15,7 +15,7 @@ export interface PageContext {
   asked: Readonly<Record<string, unknown>>;
 }
 
-/** What pages are rendered from that are made of the service's facts. */
+/** The context of a page that needs the service's facts. */
 export interface FactsContext extends PageContext {
   facts: ServiceFacts;
 }

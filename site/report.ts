@@ -2,21 +2,82 @@ import { z } from "zod";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 
 const row = z.record(z.string(), z.unknown());
-/** The result of publication.describe_report(): a report's rows by table, and how many there are of each. */
-const report = z.record(z.string(), z.object({ total: z.number(), rows: z.array(row) }));
+const text = z.string().nullable();
+/** How many findings a report has, each counted once. */
+export const findingCounts = z.object({
+  findings: z.number(),
+  material_weaknesses: z.number(),
+  significant_deficiencies: z.number(),
+  repeat_findings: z.number(),
+  questioned_costs: z.number(),
+});
+/** The most findings on a page. */
+export const findingsOnPage = 20;
+const finding = z.looseObject({
+  reference_number: text,
+  alns: z.array(z.string()),
+  type_requirement: text,
+  prior_finding_ref_numbers: text,
+  is_direct: text,
+  awards: z.number(),
+  amount_expended: z.number().nullable(),
+  /** Whether the page has room for the texts. */
+  has_room: z.boolean(),
+  has_chart: z.boolean(),
+  finding_text: text,
+  planned_action: text,
+  /** The largest programs that the finding concerns. */
+  programs: z.array(
+    z.object({
+      aln: z.string(),
+      federal_program_name: text,
+      awards: z.number(),
+      amount_expended: z.number().nullable(),
+    }),
+  ),
+});
+const opinions = { gaap_results: text, sp_framework_opinions: text };
+/** The result of publication.describe_report(). */
+const report = z.object({
+  general: z.looseObject(opinions),
+  counts: findingCounts,
+  findings: z.array(finding),
+  /** The findings that these repeat, and how many findings are before each in its report. */
+  earlier: z.array(z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() })),
+  /** How many programs have each modified opinion on compliance. */
+  modified_programs: z.record(z.string(), z.number()),
+  /** The first rows of the other tables. */
+  parts: z.record(z.string(), z.object({ total: z.number(), rows: z.array(row) })),
+  other_reports: z.array(z.object({ report_id: z.string(), audit_year: text })),
+});
 export type Report = z.infer<typeof report>;
+export type Finding = Report["findings"][number];
 
-/** Reads a public report. Undefined if there is no such report. */
-export type ReadReport = (visitor: Visitor, reportId: string) => Promise<Report | undefined>;
+export interface ReportReader {
+  /** Reads a page of a public report. Undefined if there is no such report. */
+  read: (visitor: Visitor, reportId: string, page: number) => Promise<Report | undefined>;
+  /** Lists a public report's rows of a table. Undefined if there is no such report or table. */
+  list: (visitor: Visitor, reportId: string, table: string) => Promise<Record<string, unknown>[] | undefined>;
+}
 
-/** Creates a function that reads a public report for a client. It throws what `query` throws. */
-export function createReportReader(query: LimitedQuery): ReadReport {
-  return async (visitor, reportId) => {
-    const { found } = await query<{ found: unknown }>(
-      visitor,
-      "select publication.describe_report($1) as found",
-      [reportId],
-    );
-    return report.nullable().parse(found) ?? undefined;
+/** Creates functions that read public reports for a client. They throw what `query` throws. */
+export function createReportReader(query: LimitedQuery): ReportReader {
+  return {
+    read: async (visitor, reportId, page) => {
+      const { found } = await query<{ found: unknown }>(
+        visitor,
+        "select publication.describe_report($1, $2) as found",
+        [reportId, page],
+      );
+      return report.nullable().parse(found) ?? undefined;
+    },
+    list: async (visitor, reportId, table) => {
+      const { found } = await query<{ found: Record<string, unknown>[] | null }>(
+        visitor,
+        "select publication.list_report_rows($1, $2) as found",
+        [reportId, table],
+      );
+      return found ?? undefined;
+    },
   };
 }

@@ -259,6 +259,34 @@ begin
       return next format('%s.%s should count all public rows of %s and no others, but does not.', 'disclosed' || generation, total.total, total.source);
     end if;
   end loop;
+  -- Groups of fewer than 20 reports are left out, so each group is compared with its own reports.
+  execute format(
+    $query$
+      with peers as (
+        select audit_year, entity_type, expended_from, expended_to, sum(submissions) as submissions, sum(findings * submissions) as findings
+        from %1$I.totals_by_peers
+        group by audit_year, entity_type, expended_from, expended_to
+      ), findings as (
+        select report_id, count(*) as findings from %1$I.finding_summaries group by report_id
+      ), counted as (
+        select peers.audit_year, peers.entity_type, peers.expended_from, count(*) as submissions, coalesce(sum(findings.findings), 0) as findings
+        from %1$I.general
+        join peers on peers.audit_year = general.audit_year and peers.entity_type = general.entity_type
+          and general.total_amount_expended >= peers.expended_from
+          and (general.total_amount_expended < peers.expended_to or peers.expended_to is null)
+        left join findings on findings.report_id = general.report_id
+        group by peers.audit_year, peers.entity_type, peers.expended_from
+      )
+      select exists (
+        select from peers
+        left join counted using (audit_year, entity_type, expended_from)
+        where peers.submissions < 20 or (peers.submissions, peers.findings) is distinct from (counted.submissions, counted.findings)
+      )
+    $query$, 'disclosed' || generation
+  ) into is_wrong;
+  if is_wrong then
+    return next format('%s.totals_by_peers should count all public reports of each of its groups and no others, but does not.', 'disclosed' || generation);
+  end if;
 end
 $$;
 
@@ -277,6 +305,28 @@ begin
   if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
     return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
   end if;
+  if exists (select from unnest(hidden) as report_id where publication.list_report_rows(report_id, 'federal_awards') is not null) then
+    return next 'publication.list_report_rows() returns rows of suppressed reports, so the pages would show them.';
+  end if;
+  if exists (
+    select
+    from (
+      (
+        select auditee_uei as id from suppressed.general
+        except (select auditee_uei from disclosed.general union all select additional_uei from disclosed.additional_ueis)
+        limit 10
+      )
+      union all
+      (
+        select auditee_ein from suppressed.general
+        except (select auditee_ein from disclosed.general union all select additional_ein from disclosed.additional_eins)
+        limit 10
+      )
+    ) as hidden_ids
+    where publication.describe_auditee(hidden_ids.id) is not null
+  ) then
+    return next 'publication.describe_auditee() knows auditees that have only suppressed reports, so the pages would show them.';
+  end if;
   if exists (
     select
     from (
@@ -289,8 +339,8 @@ begin
   if publication.search_findings(jsonb_build_object('report_ids', hidden)) ->> 'total' <> '0' then
     return next 'publication.search_findings() finds suppressed reports, so the pages would show them.';
   end if;
-  if json_array_length(publication.list_findings(jsonb_build_object('report_ids', hidden))) > 0 then
-    return next 'publication.list_findings() returns suppressed reports, so the pages would hand them out.';
+  if json_array_length(publication.export_findings(jsonb_build_object('report_ids', hidden))) > 0 then
+    return next 'publication.export_findings() returns suppressed reports, so the pages would hand them out.';
   end if;
   if publication.describe_findings(jsonb_build_object('report_ids', hidden)) -> 'auditees' <> '[]' then
     return next 'publication.describe_findings() counts findings of suppressed reports, so the pages would show them.';

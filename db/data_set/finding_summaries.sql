@@ -1,5 +1,5 @@
--- Each public finding once, however many awards it concerns. Searches for findings read from the first row on, so the newest come
--- first. It takes 5 s for a million rows of findings.
+-- Each public finding once, however many awards it concerns. Searches read the table from its first row, so the newest findings
+-- come first. The table takes 5 s for a million rows of findings.
 create table disclosed_next.finding_summaries as
 select
   general.report_id,

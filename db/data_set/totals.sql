@@ -149,4 +149,42 @@ left join names on names.aln = totals.aln
 left join frequent_names on frequent_names.aln = totals.aln
 order by totals.audit_year, totals.aln;
 
+-- Auditees of the same kind and size. Groups of fewer than 20 reports would compare an auditee with too few others.
+create table disclosed_next.totals_by_peers as
+with findings as (
+  select findings.report_id, count(distinct findings.reference_number) as findings
+  from disclosed_next.findings
+  group by findings.report_id
+), counted as (
+  select
+    general.audit_year,
+    general.entity_type,
+    sizes.expended_from,
+    sizes.expended_to,
+    coalesce(findings.findings, 0) as findings,
+    count(*) as submissions,
+    sum(count(*)) over (partition by general.audit_year, general.entity_type, sizes.expended_from) as submissions_of_group
+  from disclosed_next.general
+  join (
+    values
+      (0, 1000000), (1000000, 3000000), (3000000, 10000000), (10000000, 30000000), (30000000, 100000000),
+      (100000000, 1000000000), (1000000000, null)
+  ) as sizes (expended_from, expended_to)
+    on general.total_amount_expended >= sizes.expended_from
+    and (general.total_amount_expended < sizes.expended_to or sizes.expended_to is null)
+  left join findings on findings.report_id = general.report_id
+  where general.entity_type in ('state', 'local', 'tribal', 'higher-ed', 'non-profit')
+  group by general.audit_year, general.entity_type, sizes.expended_from, sizes.expended_to, coalesce(findings.findings, 0)
+)
+select
+  counted.audit_year,
+  counted.entity_type,
+  counted.expended_from::bigint as expended_from,
+  counted.expended_to::bigint as expended_to,
+  counted.findings,
+  counted.submissions
+from counted
+where counted.submissions_of_group >= 20
+order by counted.audit_year, counted.entity_type, counted.expended_from, counted.findings;
+
 select data_set.complete_table('disclosed_next', tables.name) from data_set.tables where tables.name like 'totals%';

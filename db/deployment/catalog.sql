@@ -136,8 +136,8 @@ with roles as (
     and setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
   cross join lateral unnest(setconfig) as setting
   cross join lateral split_part(setting, '=', 1) as variable
-  -- An administrator may choose this limit, and not every owner of the database may set it.
-  where variable <> 'temp_file_limit'
+  -- Administrators may choose these settings, and not every owner of the database may set temp_file_limit.
+  where variable not in ('temp_file_limit', 'random_page_cost')
 ), tiers (object, scope, statement, place, undo) as (
   -- These rows decide what keys may do, so a change to them is drift, like a change to a table.
   select 'row of access.tiers ' || tiers.name, 'durable', to_jsonb(tiers)::text, null::integer, null

@@ -189,7 +189,7 @@ with deployer as materialized (
     and pg_shdepend.classid <> all (array['pg_default_acl', 'pg_user_mapping']::regclass[])
     and pg_shdepend.dbid in (0, (select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()))
     and not (roles.name = 'publisher' and (coalesce(schemas.kind, '') = 'not_live' or coalesce(identified.schema, '') ~ '^pg_temp_'))
-    -- PostgreSQL shows statistics only to roles that may read all of the table's columns.
+    -- Refreshes create these. PostgreSQL shows statistics only to roles that may read all columns of the table.
     and not (roles.name = 'publisher' and identified.type = 'statistics object')
     -- Other lines show these.
     and not (roles.name = 'api_owner' and coalesce(schemas.kind, '') = 'served' and identified.type in ('view', 'function', 'composite type', 'type'))

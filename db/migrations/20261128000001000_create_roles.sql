@@ -68,8 +68,8 @@ alter role gateway set work_mem = 65536;
 -- By default, a hash table may take twice as much.
 alter role gateway set hash_mem_multiplier = 1;
 
--- Public tables stay in memory (docs/decisions/0014-layout-of-large-tables.md), so a page anywhere costs hardly more than the
--- next one. The roles have the setting, because a managed server's configuration may belong to others.
+-- Public tables stay in memory (docs/decisions/0014-layout-of-large-tables.md), so a random read costs hardly more than a
+-- sequential one. Roles have the setting, because the configuration of a managed server may belong to others.
 alter role gateway set random_page_cost = 1.1;
 alter role report_service set random_page_cost = 1.1;
 alter role site set random_page_cost = 1.1;

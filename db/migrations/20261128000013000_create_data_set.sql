@@ -297,7 +297,20 @@ create table disclosed.totals_by_program (
 -- aln comes first, because a program has a few rows, and a year has thousands.
 select data_set.add_table('totals_by_program', is_source => false, key_columns => '{aln,audit_year}');
 
--- What publication.search_reports() finds agencies and programs by. Looking at each award of a state's reports takes a second.
+-- How many reports of auditees of the same kind and size have how many findings.
+create table disclosed.totals_by_peers (
+  audit_year text,
+  entity_type text,
+  expended_from bigint,
+  expended_to bigint,
+  findings bigint,
+  submissions bigint
+);
+select data_set.add_table(
+  'totals_by_peers', is_source => false, key_columns => '{audit_year,entity_type,expended_from,findings}'
+);
+
+-- publication.search_reports() finds agencies and programs in this table. Reading each award of a state's reports takes a second.
 create table disclosed.search_terms (
   report_id text,
   fac_accepted_date date,

@@ -19,12 +19,12 @@ export async function readKeys(client: Client): Promise<Keys> {
   return Object.fromEntries(rows.map(({ schema, keys }) => [schema, keys]));
 }
 
-/** The columns that abbreviations and their long forms stand for, by schema and view. */
+/** The columns that an abbreviation or its long form stands for, by schema and view. */
 export type Called = Record<string, Record<string, Record<string, string[]>>>;
 
 /**
- * Reads what people call columns from the columns' descriptions, such as "Assistance Listing number (ALN, formerly CFDA)".
- * Leaves out abbreviations with which a column of the view ends.
+ * Reads other words for columns from the columns' descriptions, such as "Assistance Listing number (ALN, formerly CFDA)".
+ * Leaves out abbreviations with which a column's name ends in the same view.
  */
 export async function readCalled(client: Client): Promise<Called> {
   const { rows } = await client.query<{ schema: string; called: Called[string] }>(
@@ -44,8 +44,11 @@ export async function readCalled(client: Client): Promise<Called> {
        )
      ), words as (
        select schema, view, word, json_agg(name order by place) as names
-       from matches, unnest(array[long, short, former]) as word
-       where word is not null
+       from (
+         select distinct schema, view, name, place, word
+         from matches, unnest(array[long, short, former]) as word
+         where word is not null
+       ) as said
        group by schema, view, word
      ), views as (
        select schema, view, json_object_agg(word, names order by word) as words from words group by schema, view
@@ -60,7 +63,8 @@ const settings = "scripts/stack/postgrest.env";
 
 /**
  * Compares what files outside `db` repeat of the served schemas: their names, which PostgREST uses if it cannot read
- * request.pre_config(), and their tables' keys, columns and what people call these, by which the gateway completes orders and explains errors.
+ * request.pre_config(), and their tables' keys, columns and other words for columns, with which the gateway completes orders and
+ * explains errors.
  *
  * @param directory a `db` directory; files that are not beside it are not compared
  * @param write whether to correct the files
@@ -111,7 +115,7 @@ ${tables.map(({ schema }) => writeLists(schema, keys[schema] ?? {})).join("\n")}
   columns = {
 ${tables.map((one) => writeLists(one.schema, columnsOf(one))).join("\n")}
   },
-  -- What people call columns, from the columns' descriptions.
+  -- Other words for columns, from the columns' descriptions.
   called = {
 ${tables.map(({ schema }) => writeCalled(schema, called[schema] ?? {})).join("\n")}
   },

@@ -18,7 +18,7 @@ interface QueueOptions {
  * Runs a task when it is its turn.
  *
  * @param address the client IP
- * @param left aborts when the client leaves, which gives its place up
+ * @param left aborts when the client leaves, which gives up its place
  * @throws QueueRefused, and what the task throws
  */
 type Queue = <Result>(address: string, left: AbortSignal, task: () => Promise<Result>) => Promise<Result>;

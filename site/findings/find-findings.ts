@@ -6,7 +6,7 @@ import type { FindingCriteria } from "./read-criteria.ts";
 export const findingsOnPage = 20;
 /** A larger total means "more than this". */
 export const mostCounted = 10_000;
-/** The most rows in a CSV file, as in publication.list_findings(). */
+/** The most rows in a CSV file, as in publication.export_findings(). */
 export const mostInFile = 5000;
 
 const text = z.string().nullable();
@@ -75,7 +75,7 @@ export function createFindingsReader(query: LimitedQuery) {
       return found.parse(await ask(visitor, "publication.search_findings($1, $2)", criteria, skipped));
     },
     list: async (visitor: Visitor, criteria: FindingCriteria) =>
-      listed.parse(await ask(visitor, "publication.list_findings($1)", criteria)),
+      listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
     describe: async (visitor: Visitor, criteria: FindingCriteria) =>
       group.parse(await ask(visitor, "publication.describe_findings($1)", criteria)),
   };

@@ -40,7 +40,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
 ${writeForm(context, criteria)}
 ${writeNotices(result)}
 ${writeChosen(criteria)}
-<div class="beside">
+<div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
 ${found.total === 0 ? writeAdvice(result) : [found.rows.map(writeFinding), writePages(result)]}
@@ -156,7 +156,7 @@ function writeFinding(row: FoundFindings["rows"][number]): Html {
   const programs = alns
     .slice(0, 5)
     .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
-  return html`<article class="finding">
+  return html`<article class="found">
 <h2><a href="/record/${id}#${number}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}

@@ -1,41 +1,61 @@
-import { alnName, joinAln } from "../aln.ts";
+import { joinAln } from "../aln.ts";
 import type { Column, Table } from "../api-description.ts";
-import { formatNumber } from "../format.ts";
+import { describeOpinion, entityTypes } from "../finding-words.ts";
+import { formatDay, formatMoney, formatNumber } from "../format.ts";
 import { formatValue } from "../format-value.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
+import { emptyQuery, largestLimit } from "../query.ts";
 import type { Report } from "../report.ts";
 import { writeQuery } from "../search/write-query.ts";
-import { chooseShown, findColumn, findNarrative, joinParts, orderColumns } from "../table-facts.ts";
+import { chooseShown, findColumn, findNarrative, orderColumns } from "../table-facts.ts";
+import { describeResult } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
+import { writeAwards } from "./awards.ts";
+import { writeExtract } from "./extract.ts";
+import { writeFindings } from "./findings-list.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
-type Row = Report[string]["rows"][number];
+type Row = Record<string, unknown>;
 
-/** The page of a public report: what the explorer shows of it, without JavaScript. */
-export function writeReport(context: PageContext, reportId: string, report: Report): string {
-  const [row = {}] = report.general?.rows ?? [];
-  const [version] = context.facts?.api ?? [];
-  const name = String(row.auditee_name ?? reportId);
-  const place = [row.auditee_city, row.auditee_state, row.audit_year, reportId];
-  const [general, ...others] = version?.tables ?? [];
-  const parts = listTables(others).filter((part) => countRows(report, part) > 0);
-  const links = parts.map(
-    (part) =>
-      html`<li><a href="#${part.name}">${part.title}</a> (${formatNumber(countRows(report, part))})</li>`,
-  );
+interface Shown {
+  reportId: string;
+  /** Of the findings, from 1. */
+  page: number;
+  report: Report;
+}
+
+/** The page of a public report: whether it is clean, its findings beside their plans, then its other rows. */
+export function writeReport(context: PageContext, shown: Shown): string {
+  const { reportId, report } = shown;
+  const { general } = report;
+  const tables = (context.facts?.api[0]?.tables ?? []).filter(({ name }) => report.parts[name] !== undefined);
+  const others = tables
+    .filter(({ name }) => name !== "federal_awards")
+    .sort((one, other) => Number(other.name === "notes_to_sefa") - Number(one.name === "notes_to_sefa"));
+  const name = String(general.auditee_name || reportId);
+  const { isClean, why } = describeResult(report);
+  const sections = [
+    ["findings", "Findings", report.counts.findings],
+    ...tables.map((part) => [part.name, part.title, report.parts[part.name]?.total ?? 0] as const),
+  ] as const;
   return writeDocument(context, {
-    title: name,
-    description: `The federal single audit of ${name}: report ${reportId}.`,
+    title: `${name}, ${general.audit_year}`,
+    description: `The federal single audit of ${name}: ${why}.`,
     body: html`<div class="wrap page">
-<h1>${name}</h1>
-<p>${place.filter(Boolean).join(" · ")}</p>
-<p><a class="button" href="/dissemination/report/pdf/${reportId}">PDF of the report</a></p>
-<p>The <a href="${linkToRecord(version?.schema, reportId)}">explorer</a> has the auditee’s other reports, and saves rows as CSV. It needs
-  JavaScript.</p>
-<nav aria-label="Parts of the report"><ul class="toc">${links}</ul></nav>
-${general && writeValues(general, row, orderColumns(Object.keys(row)))}
-${parts.map((part) => writePart(part, report))}
+<h1>${linkAuditee(general, name)}</h1>
+<p class="verdict${isClean === false && " verdict--found"}">${isClean !== undefined && html`<strong>${isClean ? "Clean" : "Not clean"}:</strong> `}${why}.</p>
+${writeFacts(general)}
+${writeOtherYears(report)}
+<p class="row only-screen"><a class="button" href="/dissemination/report/pdf/${reportId}">PDF of the report</a></p>
+<nav class="only-screen" aria-label="Parts of the report"><ul class="toc">${sections.map(
+      ([id, title, total]) => html`<li><a href="#${id}">${title}</a> (${formatNumber(total)})</li>`,
+    )}<li><a href="#extract">CSV, API and citation</a></li></ul></nav>
+${writeFindings(shown)}
+${writeAwards(reportId, report)}
+${others.map((part) => writePart(part, shown))}
+${writeGeneral(context, general)}
+${writeReportExtract(context, reportId, { name, year: general.audit_year, tables: tables.map((part) => part.name) })}
 </div>`,
   });
 }
@@ -43,6 +63,11 @@ ${parts.map((part) => writePart(part, report))}
 /** The page for a report that the public cannot see. */
 export function writeUnknownReport(context: PageContext, reportId: string): string {
   const title = "No public report has this ID";
+  const explorer = linkToExplorer(
+    context.facts?.api[0]?.schema ?? "",
+    writeQuery({ report_ids: [reportId] }),
+    true,
+  );
   return writeDocument(context, {
     title,
     description: title,
@@ -50,54 +75,104 @@ export function writeUnknownReport(context: PageContext, reportId: string): stri
 <p class="hint">Status 404</p>
 <h1>${title}</h1>
 <p>The report <code class="id">${reportId}</code> is suppressed, was resubmitted, or does not exist. If you have a Tribal key,
-  <a href="${linkToRecord(context.facts?.api[0]?.schema, reportId)}">open it in the explorer</a>, and enter the key there.</p>
+  <a href="${explorer}">open it in the explorer</a>, and enter the key there.</p>
 </div>`,
   });
 }
 
-const linkToRecord = (schema = "", reportId: string) =>
-  linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true);
+/** The path of an auditee's page. Older reports have no UEI. */
+export function linkToAuditee({ auditee_uei: uei, auditee_ein: ein }: Row): string | undefined {
+  if (/^[A-Z0-9]{12}$/.test(String(uei))) return `/auditee/${uei}`;
+  return /^\d{9}$/.test(String(ein)) ? `/auditee/${ein}` : undefined;
+}
 
-/** What readers of a report look for first. */
-const first = ["federal_awards", "findings", "findings_text", "corrective_action_plans"];
-const listTables = (tables: Table[]): Table[] => [
-  ...tables
-    .filter(({ name }) => first.includes(name))
-    .sort((a, b) => first.indexOf(a.name) - first.indexOf(b.name)),
-  ...tables.filter(({ name }) => !first.includes(name)),
-];
+/** The path of an auditor's reports. */
+export function linkToAuditor({ auditor_ein: ein, auditor_firm_name: name }: Row): string | undefined {
+  const searched = /^\d{9}$/.test(String(ein)) ? String(ein) : String(name ?? "");
+  return searched === "" ? undefined : `/search?${new URLSearchParams({ q: searched })}`;
+}
 
-const countRows = (report: Report, { name }: Table): number => report[name]?.total ?? 0;
+const linkTo = (path: string | undefined, text: Content): Content =>
+  path === undefined ? text : html`<a href="${path}">${text}</a>`;
+const linkAuditee = (general: Row, name: string) => linkTo(linkToAuditee(general), name);
 
-function writePart(part: Table, report: Report): Html {
-  const { total = 0, rows = [] } = report[part.name] ?? {};
-  const joined = joinParts(part.name === "findings" ? addPrograms(rows, report) : rows.map(joinAln), part);
-  const names = [...new Set(joined.flatMap(Object.keys))].filter((name) => !ofReport.has(name));
+function writeFacts(general: Report["general"]): Html {
+  const day = (column: string) => general[column] && formatDay(String(general[column]));
+  const expended = general.total_amount_expended;
+  const place = [general.auditee_city, general.auditee_state].filter(Boolean).join(", ");
+  const entries: [string, Content][] = [
+    ["Audit year", String(general.audit_year ?? "")],
+    ["Fiscal year", [day("fy_start_date"), day("fy_end_date")].filter(Boolean).join(" to ")],
+    ["Federal awards expended", typeof expended === "number" && formatMoney(expended)],
+    ["Opinion on the financial statements", describeOpinion(general)],
+    ["Auditee", [entityTypes[String(general.entity_type)], place].filter(Boolean).join(", ")],
+    ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
+    ["Accepted", String(day("fac_accepted_date") ?? "")],
+    ["Report ID", html`<code class="id">${String(general.report_id)}</code>`],
+  ];
+  return html`<dl class="facts">${entries.map(
+    ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+}
+
+function writeOtherYears({ general, other_reports: others }: Report): Content {
+  const all = linkToAuditee(general);
+  const links = others.map(
+    ({ report_id: id, audit_year: year }) => html`<li><a href="/record/${id}">${year ?? id}</a></li>`,
+  );
+  return (
+    (links.length > 0 || all !== undefined) &&
+    html`<nav class="only-screen" aria-label="Other years"><ul class="choices">${links.length > 0 && html`<li>Other years:</li>`}${links}${
+      all !== undefined &&
+      html`<li><a href="${all}">All years of this auditee, compared with its peers</a></li>`
+    }</ul></nav>`
+  );
+}
+
+/** Columns that have the same value in all rows of a report, and those that say nothing about it. */
+const left = new Set(["report_id", "auditee_uei", "audit_year", "fac_accepted_date", "row_number"]);
+
+function writePart(part: Table, { reportId, report }: Shown): Html {
+  const { total = 0, rows = [] } = report.parts[part.name] ?? {};
+  const joined = rows.map(joinAln);
+  const names = [...new Set(joined.flatMap(Object.keys))].filter((name) => !left.has(name));
   const shown = chooseShown(part.name, names);
   return html`<section aria-labelledby="${part.name}"><h2 id="${part.name}">${part.title} (${formatNumber(total)})</h2>
-${rows.length < total && html`<p>The first ${formatNumber(rows.length)} rows:</p>`}
+${rows.length < total && html`<p>The first ${formatNumber(rows.length)} rows. <a href="/record/${reportId}/${part.name}.csv">All rows as CSV</a></p>`}
 ${findNarrative(part) ? joined.map((row) => writeValues(part, row, shown)) : writeTable(part, joined, shown)}
 </section>`;
 }
 
-/** Columns that have the same value in all rows of a report. */
-const ofReport = new Set(["report_id", "auditee_uei", "audit_year", "fac_accepted_date"]);
-
-/** Adds the program of each finding's award. */
-function addPrograms(rows: Row[], { federal_awards: awards }: Report): Row[] {
-  const programs = new Map(awards?.rows.map(joinAln).map((award) => [award.award_reference, award]));
-  return rows.map((row) => {
-    const award = programs.get(row.award_reference);
-    return { ...row, [alnName]: award?.[alnName], federal_program_name: award?.federal_program_name };
-  });
+/** All that the report states, contacts last. */
+function writeGeneral({ facts }: PageContext, general: Row): Content {
+  const part = facts?.api[0]?.tables.find(({ name }) => name === "general");
+  return (
+    part &&
+    html`<section aria-labelledby="general"><h2 id="general">All facts and contacts</h2>
+${writeValues(
+  part,
+  general,
+  orderColumns(Object.keys(general)).filter((name) => general[name] !== null && general[name] !== ""),
+)}</section>`
+  );
 }
 
 const listColumns = (part: Table, names: string[]): Column[] =>
   names.map((name) => findColumn(part, name)).filter((column) => column !== undefined);
 
+function describeValue({ name }: Column, row: Row): string {
+  const value = row[name];
+  if (/^(gaap_results|sp_framework_opinions)$/.test(name))
+    return value ? describeOpinion({ gaap_results: String(value) }) : "–";
+  if (name === "entity_type") return entityTypes[String(value)] ?? formatValue(name, value);
+  if (typeof value === "boolean" || /^[YN]$/.test(String(value)))
+    return value === true || value === "Y" ? "Yes" : "No";
+  return formatValue(name, value);
+}
+
 function writeValues(part: Table, row: Row, names: string[]): Html {
   return html`<dl class="values">${listColumns(part, names).map(
-    ({ name, label }) => html`<div><dt>${label}</dt><dd>${formatValue(name, row[name])}</dd></div>`,
+    (column) => html`<div><dt>${column.label}</dt><dd>${describeValue(column, row)}</dd></div>`,
   )}</dl>`;
 }
 
@@ -107,6 +182,31 @@ function writeTable(part: Table, rows: Row[], names: string[]): Html {
     text: label,
     isNumber: typeof rows[0]?.[name] === "number",
   }));
-  const cells = rows.map((row) => ({ cells: columns.map(({ name }) => formatValue(name, row[name])) }));
+  const cells = rows.map((row) => ({ cells: columns.map((column) => describeValue(column, row)) }));
   return scroll(part.title, table(part.title, headings, cells));
+}
+
+function writeReportExtract(
+  context: PageContext,
+  reportId: string,
+  { name, year, tables }: { name: string; year: unknown; tables: string[] },
+): Html {
+  const described = context.facts?.api[0]?.tables ?? [];
+  const listed = ["finding_summaries", "findings_text", "corrective_action_plans", ...tables];
+  return writeExtract(context, {
+    title: `Single audit of ${name}, ${year}, report ${reportId}`,
+    path: `/record/${reportId}`,
+    rows: described
+      .filter((part) => listed.includes(part.name))
+      .map((part) => ({
+        name: part.title,
+        csv: `/record/${reportId}/${part.name}.csv`,
+        query: {
+          ...emptyQuery,
+          table: part.name,
+          filters: [{ column: "report_id", operator: "eq", value: reportId }],
+          limit: largestLimit,
+        },
+      })),
+  });
 }

@@ -45,7 +45,7 @@ export type LimitedQuery = <Row extends object>(
 
 /**
  * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
- * queue is full, or if a query takes too long. It throws what `whileOn` throws.
+ * queue is full, or if a query waits or runs too long. It throws what `whileOn` throws.
  *
  * @param whileOn throws while the service is switched off or has no data set
  */

@@ -417,6 +417,7 @@ describe("constraints", () => {
       totals_by_state: ["audit_year", "auditee_state"],
       totals_by_agency: ["audit_year", "federal_agency_prefix"],
       totals_by_program: ["aln", "audit_year"],
+      totals_by_peers: ["audit_year", "entity_type", "expended_from", "findings"],
       finding_summaries: ["report_id", "reference_number"],
       ...Object.fromEntries(numbered.map((table) => [table, ["row_number"]])),
     });

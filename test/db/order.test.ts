@@ -25,7 +25,7 @@ beforeAll(async () => {
     insert into disclosed.notes_to_sefa (report_id, auditee_uei, title, content, row_number)
     select report_id, 'UEI', part, text, number from parts;
     insert into disclosed.federal_awards (report_id, auditee_uei, award_reference, federal_program_name, federal_agency_prefix)
-    select report_id, 'UEI', part, text, case part when '1' then '93' else '10' end from parts`);
+    select report_id, 'UEI', part, text, case when part = '1' and report_id < 'R1700' then '93' else '10' end from parts`);
   for (const table of ["general", ...tables]) await client.query(`vacuum analyze disclosed.${table}`);
   await client.query("alter role authenticator password 'authenticator'");
 });

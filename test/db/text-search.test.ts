@@ -114,17 +114,20 @@ it.each([
 ])("a search uses the index of its column, as PostgREST sends it: %s", async (call) => {
   const { client } = database;
   await client.query("begin; set local role api_public; set local search_path = request, pg_catalog");
-  await client.query("set local enable_seqscan = off; set local plan_cache_mode = force_custom_plan");
+  await client.query("set local enable_seqscan = off");
   // Later versions of PostgREST send the second form, and the third if the request names a language.
   const columns = ["%", "to_tsvector(%)", "to_tsvector('english', %)"];
   for (const column of columns.map((form) => form.replace("%", "plans.planned_action"))) {
     const page = `select report_id from api_v1_1_0.corrective_action_plans as plans where ${column} @@ ${call}`;
     await client.query(`prepare search (text) as ${page} limit 20000`);
-    const { rows } = await client.query("explain execute search ('procurement')");
+    for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+      await client.query(`set local plan_cache_mode = ${mode}`);
+      const { rows } = await client.query("explain execute search ('procurement')");
+      expect(JSON.stringify(rows), `${column}, ${mode}`).toContain(
+        "Bitmap Index Scan on corrective_action_plans_planned_action_english",
+      );
+    }
     await client.query("deallocate search");
-    expect(JSON.stringify(rows), column).toContain(
-      "Bitmap Index Scan on corrective_action_plans_planned_action_english",
-    );
   }
   await client.query("rollback");
 });

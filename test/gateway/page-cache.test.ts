@@ -1,6 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { chmod, rename } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makeDirectory } from "../support/make-directory.ts";
+import { unlimitedAddresses } from "../support/start-kong.ts";
 import {
   hash,
   issueKey,
@@ -8,6 +12,7 @@ import {
   readKongYml,
   send,
   startGateway,
+  startRealKong,
   startUpstream,
   unlimited,
   useGateways,
@@ -17,6 +22,7 @@ import {
 
 useGateways();
 const page = "/federal_awards?limit=1000";
+let upstream: string;
 let url: string;
 /** The data set that the upstream serves, the hashes of keys that it does not know, and what was asked of it. */
 let dataSet: string;
@@ -53,7 +59,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse) {
 }
 
 beforeAll(async () => {
-  const upstream = await startUpstream((incoming, response) => void answer(incoming, response));
+  upstream = await startUpstream((incoming, response) => void answer(incoming, response));
   ({ url } = await startGateway(await readKongYml(unlimited), upstream));
 });
 let name = 0;
@@ -64,8 +70,8 @@ beforeEach(() => {
   path = `${page}&offset=${1000 * name++}`;
 });
 
-const ask = (key: string, target = path, headers = {}) =>
-  send(url, target, { headers: { "x-api-key": key, ...headers } });
+const ask = (key: string, target = path, headers = {}, gateway = url) =>
+  send(gateway, target, { headers: { "x-api-key": key, ...headers } });
 const statuses = () => asked.map(({ status }) => status);
 /** A key that has read a page, so that the cache is used for it. */
 async function introduce(tier?: string) {
@@ -138,7 +144,7 @@ describe.skipIf(kongProgram === undefined)("a page", () => {
     const tribal = await introduce("tribal");
     for (const _ of "abc") expect((await ask(tribal)).body).toContain("for tribal");
     expect(statuses()).toEqual([200, 200, 200]);
-    // Nor if the key looks like another tier's, and had one when the page was kept.
+    // Nor if the key looks like a key of another tier, and belonged to that tier when the page was kept.
     const key = await introduce();
     await ask(key);
     tiers.set(hash(key), "tribal");
@@ -208,9 +214,25 @@ describe.skipIf(kongProgram === undefined)("a page", () => {
     revoked = [hash(unknown)];
     const first = ask(await introduceLater());
     await expect.poll(() => asked.length).toBe(1);
-    expect((await ask(unknown)).status).toBe(401);
+    const refused = ask(unknown);
+    // A request that waits for a page does so for 5 s.
+    await expect.poll(statuses, { timeout: 4000 }).toEqual([200, 401]);
     release();
-    await first;
+    expect([(await first).status, (await refused).status]).toEqual([200, 401]);
+  });
+
+  it("that cannot be kept, because the disk is full, breaks once, and is sent to a client that tries again", async () => {
+    const directory = await makeDirectory();
+    // Kong's unprivileged user creates a directory there.
+    await chmod(directory, 0o777);
+    const temporary = join(directory, "temporary");
+    const environment = { ...unlimitedAddresses, KONG_NGINX_HTTP_PROXY_TEMP_PATH: temporary };
+    const gateway = await startRealKong(await readKongYml(unlimited), upstream, [], environment);
+    const key = makeKey();
+    await ask(key, path, {}, gateway.url);
+    await rename(temporary, `${temporary}-removed`);
+    await expect(ask(key, path, {}, gateway.url)).rejects.toThrow("socket hang up");
+    for (const _ of "abc") expect((await ask(key, path, {}, gateway.url)).body).toContain("rows of one");
   });
 
   it.each([

@@ -60,6 +60,8 @@ const queries: Mistake[] = [
   ["general?audit_year=in.2022,2023", ["`audit_year=in.(2022,2023)`"]],
   ["general?audit_year=in.[2022,2023]", ["`audit_year=in.(2022,2023)`"]],
   ["general?auditee_name=%25ranch%25", ["`auditee_name=ilike.*ranch*`"]],
+  ["general?auditee_name=is.not.null", ["`auditee_name=not.is.null`"]],
+  ["general?auditee_name=not.null", ["`auditee_name=not.is.null`"]],
   ["general?auditee_name=", ["`auditee_name=is.null`"]],
   ["general?filter[audit_year]=2023", ["`filter[audit_year]`", "`audit_year=eq.2023`"]],
   ["general?audit_year[gte]=2023", ["`audit_year[gte]`", "`audit_year=gte.2023`"]],
@@ -136,6 +138,7 @@ const queries: Mistake[] = [
   ["general?order=-audit_year", ["order=audit_year.desc"]],
   ["general?or=audit_year.eq.2023,audit_year.eq.2022", ["or=(audit_year.eq.2023,"]],
   ["general?or=(audit_year=2023)", ["or=(audit_year.eq.2023,"]],
+  ["general?=eq.2023", ["audit_year=eq.2023"]],
   ["general?order=findings(reference_number)&select=*,findings(*)", ["findings.order="]],
   // Values that the column's type does not have.
   ["general?fac_accepted_date=gte.2023", ["`fac_accepted_date=gte.2023-01-01`"], { code: "22007" }],

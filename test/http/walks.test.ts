@@ -10,7 +10,8 @@ const seed = Number(process.env.WALKS_SEED ?? 1);
 const keys: string[] = [];
 beforeAll(async () => {
   const rows = await query<{ api_key: string }>(
-    "select issued.api_key from generate_series(1, $1 / 20 + 1), access.issue_key('individual', 'walks@example.gov') as issued",
+    `select issued.api_key
+     from generate_series(1, $1 / 20 + 1) as number, access.issue_key('individual', 'walks' || number || '@example.gov') as issued`,
     [walks],
   );
   keys.push(...rows.map(({ api_key }) => api_key));
@@ -134,20 +135,25 @@ async function read({ table, parameters }: Walk, limit: number, offset: number, 
   });
   // A count of rows beyond the last one is refused.
   if (status === 416) return [];
-  if (/embedded_rows_too_large|57014/.test(text)) return undefined;
+  if (json?.code === "embedded_rows_too_large") return undefined;
   expect([200, 206], `${path}: ${text.slice(0, 300)}`).toContain(status);
   return json as object[];
 }
 
-/** Reads all rows, in pages of these sizes in turn. Returns undefined if a page would be too large. */
+/** Reads all rows, in pages of these sizes in turn, or smaller ones as long as their embedded rows are too large. */
 async function readAll(walk: Walk, sizes: number[], counts = false) {
   const rows: object[] = [];
+  let largest = 20_000;
   for (let page = 0; ; page += 1) {
     // Pages grow, so that there are some 100 at most.
-    const grown = Math.min(20_000, Math.ceil(rows.length / 25));
-    const limit = Math.max(sizes[page % sizes.length] ?? 1, grown);
+    const grown = Math.ceil(rows.length / 25);
+    const limit = Math.min(largest, Math.max(sizes[page % sizes.length] ?? 1, grown));
     const found = await read(walk, limit, rows.length, counts && page % 2 === 0);
-    if (found === undefined) return undefined;
+    if (found === undefined) {
+      expect(limit, "the embedded rows of one row are too large").toBeGreaterThan(1);
+      largest = Math.ceil(limit / 4);
+      continue;
+    }
     rows.push(...found);
     if (found.length < limit) return rows;
   }
@@ -171,8 +177,7 @@ it.each(
 )("no walk loses a row: %s", async (_name, walk) => {
   const whole = await readAll(walk, [20_000]);
   const pages = await readAll(walk, walk.sizes, walk.counts);
-  if (whole === undefined || pages === undefined) return;
-  const [expected, found] = [whole, pages].map((rows) => rows.map((row) => JSON.stringify(row)));
-  const first = expected?.findIndex((row, place) => row !== found?.[place]) ?? -1;
-  expect([found?.length, first, found?.[first]]).toEqual([expected?.length, -1, undefined]);
+  const [expected = [], found = []] = [whole, pages].map((rows) => rows.map((row) => JSON.stringify(row)));
+  const first = expected.findIndex((row, place) => row !== found[place]);
+  expect([found.length, first, found[first]]).toEqual([expected.length, -1, undefined]);
 });

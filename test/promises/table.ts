@@ -29,6 +29,8 @@ const kongEnv = (promise: string, expected: Record<string, string>): PromiseOfFi
   expected,
 });
 
+const pageCache = "pages levels=1:2 keys_zone=pages:8m max_size=5g min_free=2g inactive=12h";
+
 const kong: PromiseOfFile[] = [
   kongEnv("has neither an admin API nor a database, and sends nothing to Kong's makers", {
     DATABASE: "off",
@@ -94,6 +96,17 @@ const kong: PromiseOfFile[] = [
     NGINX_PROXY_PROXY_BUFFERS: "8 160k",
     NGINX_PROXY_PROXY_MAX_TEMP_FILE_SIZE: "256m",
   }),
+  kongEnv(
+    "keeps pages on a bounded part of the disk, and asks PostgREST each time whether they are current",
+    {
+      NGINX_HTTP_PROXY_CACHE_PATH: pageCache,
+      NGINX_LOCATION_SET: "$cache_zone off; set $cache_key ''",
+      NGINX_PROXY_PROXY_CACHE: "$cache_zone",
+      NGINX_PROXY_PROXY_CACHE_KEY: "$cache_key$upstream_uri",
+      NGINX_PROXY_PROXY_CACHE_REVALIDATE: "on",
+      NGINX_PROXY_PROXY_CACHE_LOCK: "on",
+    },
+  ),
   kongEnv("repeats a read on another PostgREST only within a second", {
     NGINX_PROXY_PROXY_NEXT_UPSTREAM: "error timeout http_503",
     NGINX_PROXY_PROXY_NEXT_UPSTREAM_TIMEOUT: "1s",
@@ -180,6 +193,7 @@ const gatewayEnvironment = {
   KONG_DNS_VALID_TTL: "1",
   KONG_DNS_NOT_FOUND_TTL: "1",
   KONG_NGINX_HTTP_PROXY_TEMP_PATH: "/var/tmp/answers",
+  KONG_NGINX_HTTP_PROXY_CACHE_PATH: `/var/tmp/${pageCache}`,
 };
 /** The variables that hold a secret instead of naming its file. */
 function listSecrets(environment: Record<string, string> = {}): string[] | undefined {
@@ -404,10 +418,10 @@ const compose: PromiseOfFile[] = [
   },
   {
     file: "docker-compose.yml",
-    promise: "overrides nothing that gateway/kong.env says",
+    promise: "overrides only the directory of gateway/kong.env that is not on a disk",
     read: ({ compose: { services }, kongEnv }) =>
       Object.keys(services.gateway?.environment ?? {}).filter((name) => name in kongEnv),
-    expected: [],
+    expected: ["KONG_NGINX_HTTP_PROXY_CACHE_PATH"],
   },
   {
     file: "docker-compose.yml",
@@ -767,7 +781,7 @@ const kubernetes: PromiseOfFile[] = [
     [
       { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
       { name: "prefix", emptyDir: { medium: "Memory", sizeLimit: "64Mi" } },
-      { name: "answers", emptyDir: { sizeLimit: "20Gi" } },
+      { name: "answers", emptyDir: { sizeLimit: "25Gi" } },
     ],
   ),
   ...kubernetesRow(

@@ -38,7 +38,7 @@ begin
         'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
         'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.')
       union all
-      -- finding_summaries has the flags of findings.
+      -- The flags of finding_summaries are described as in findings.
       select pg_attribute.attname, col_description(pg_attribute.attrelid, pg_attribute.attnum)
       from pg_catalog.pg_attribute
       where pg_attribute.attrelid = 'api_v1_1_0.findings'::regclass and pg_attribute.attname ~ '^(is_|prior_)'

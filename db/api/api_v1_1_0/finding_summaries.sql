@@ -28,9 +28,10 @@ comment on view api_v1_1_0.finding_summaries is
   'Findings, each once
 
 One row per finding, however many awards it concerns, with the newest reports first. `findings` has a row for each award of a
-finding; here, a flag is "Y" if it is "Y" in one of these rows, and the letters and programs of all rows are together.
+finding. Here, a flag is "Y" if it is "Y" in any of these rows. type_requirement has the letters of all rows, and alns the
+programs of all awards.
 
-The rows are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
+The rows are computed once, when the data set is built. Suppressed (2 CFR 200.512(b)(2))
 and superseded reports have none, even for callers with Tribal access.';
 comment on column api_v1_1_0.finding_summaries.reference_number is
   E'Finding reference number\n'
@@ -43,7 +44,7 @@ comment on column api_v1_1_0.finding_summaries.entity_type is
   'Kind of auditee: same value as general.entity_type.';
 comment on column api_v1_1_0.finding_summaries.alns is
   E'Programs (ALN)\n'
-  'Assistance Listing numbers of the awards that the finding concerns. alns=cs.{93.778} finds the findings on a program. '
+  'Assistance Listing numbers of the awards that the finding concerns. alns=cs.{93.778} finds the findings that concern a program. '
   'Awards that lack one of the two parts of the number are left out.';
 comment on column api_v1_1_0.finding_summaries.type_requirement is
   E'Compliance requirement type\n'
@@ -57,7 +58,7 @@ comment on column api_v1_1_0.finding_summaries.awards is
   'Number of awards that the finding concerns.';
 comment on column api_v1_1_0.finding_summaries.amount_expended is
   E'Amount expended\n'
-  'Federal dollars expended on these awards; not what is questioned.';
+  'Federal dollars expended on the awards that the finding concerns. This is not the amount of questioned costs.';
 
 grant select on api_v1_1_0.finding_summaries to api_public, api_tribal;
 

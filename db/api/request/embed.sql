@@ -1,8 +1,8 @@
 -- For the files of a version: lets a row of one view embed the rows of another view that have the same values in some columns.
 --
--- columns: the columns of the embedded view. whole_columns: those of the other view, if they have other names.
--- bytes: for a list, an expression: the approximate size of an embedded row as JSON, with the actual length of long texts, plus the
--- size of a row that can be embedded in it as an object (request.limit_embedded_bytes). Without it, PostgREST embeds one object.
+-- columns: the columns of the embedded view. whole_columns: the columns of the other view, if their names differ.
+-- bytes: for a list, an expression for the approximate size of an embedded row as JSON, with the actual length of long texts, plus the
+-- size of a row that can be embedded in it as an object (request.limit_embedded_bytes). If it is null, PostgREST embeds one object.
 --
 -- PostgreSQL must be able to inline the function. Otherwise, it calls the function for each row instead of joining. So it is stable,
 -- not strict, not security definer, and without `set`. Its argument has no name, so that PostgREST does not offer it under /rpc.

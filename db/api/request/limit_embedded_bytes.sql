@@ -1,8 +1,8 @@
 -- Counts the bytes that a request embeds, and refuses the request beyond a limit. PostgREST's row limit counts only the rows
 -- of the outermost table, and a row of general can embed thousands of awards.
 --
--- Relationships that return lists call this function for each row, after the conditions that cost less. Its cost is measured: as
--- much as 250 comparisons. With a higher one, PostgreSQL would search all awards of a program again for each report.
+-- Relationships that return lists call this function for each row, after the conditions that cost less. A call takes as long as
+-- 250 comparisons. With a higher cost, PostgreSQL would search all awards of a program again for each report.
 --
 -- Relationships that return one row do not call it: they add a report or an award to each of at most 20,000 rows. So the
 -- argument is the size of the row's JSON plus the size of the single rows that can be embedded in it.

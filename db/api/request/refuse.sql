@@ -71,13 +71,9 @@ begin
         404, 'report_not_found', 'The table general has no report with this report_id.', null,
         'Check the report ID (YYYY-MM-GSAFAC- or YYYY-MM-CENSUS-, then ten digits). Superseded reports are only in the table resubmission.'
       );
-    when 'not modified' then
-      raise sqlstate 'PGRST' using
-        message = '{"code": "not_modified", "message": "Not modified.", "details": null, "hint": null}',
-        detail = format('{"status": 304, "headers": {"ETag": %s}}', to_json(value));
   end case;
 end
 $$;
 comment on function request.refuse_for is
-  'Ends a request for the reason that request.decide() found: a refusal, or 304 if the client has the current data set.';
+  'Ends a request for the reason that request.decide() found.';
 grant execute on function request.refuse_for to gateway, api_public, api_tribal;

@@ -1,9 +1,9 @@
--- Full-text search (fts, plfts, phfts, wfts). PostgREST 12 sends `column @@ to_tsquery(…)`, for which PostgreSQL would read texts
--- in the language of a setting, which no index can do. This operator always reads them as English and uses the indexes of words
--- (db/data_set/indexes.sql). request.authorize() puts this schema before pg_catalog, so that PostgREST's `@@` and
+-- Full-text search (fts, plfts, phfts, wfts). PostgREST 12 sends `column @@ to_tsquery(…)`. PostgreSQL's own operator would read
+-- texts in the language that a setting names, so no index would fit. This operator always reads them as English and uses the indexes
+-- of words (db/data_set/indexes.sql). request.authorize() puts this schema before pg_catalog, so that PostgREST's `@@` and
 -- `to_tsquery(text)` mean the operator and the functions of this file.
 
--- PostgreSQL inlines this body, which resolves the schema extensions when it is created. Clients' roles may not use that schema.
+-- PostgreSQL inlines this body. It is parsed when it is created, because clients' roles may not use the schema extensions.
 create function request.matches_text(document text, query tsquery)
 returns boolean
 language sql immutable parallel safe security invoker

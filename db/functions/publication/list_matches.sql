@@ -1,6 +1,7 @@
 -- Up to 1,000 matches are sorted: those with all_words in the name first, then the newest. If there are more, PostgreSQL usually
 -- reads the newest from the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
--- would read all later years first. For searches with a year, "+ 0" keeps it from using the index.
+-- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If the criteria name an agency,
+-- matches already has the newest reports.
 create or replace function publication.list_matches(criteria jsonb, matches text[], skipped integer)
 returns jsonb
 language plpgsql stable security invoker set search_path = ''
@@ -9,7 +10,7 @@ declare
   shown text[];
   rows jsonb;
 begin
-  if cardinality(matches) > 1000 then
+  if cardinality(matches) > 1000 and not criteria ? 'agency' then
     execute format(
       'select array(select general.report_id from disclosed.general where %s order by general.fac_accepted_date%s desc limit 100 offset $2)',
       publication.write_search_conditions(criteria), case when criteria ? 'year' then ' + 0' end

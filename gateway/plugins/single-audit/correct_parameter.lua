@@ -166,6 +166,9 @@ local VALUES = {
 }
 
 local function correct_value(value)
+  if value:lower():gsub("%W", ""):find("^i?s?notnull$") then
+    return "not.is.null"
+  end
   local word, mark, rest = value:match("^(%a+)([.:=]?)(.+)$")
   local operator = word and (mark ~= "" or rest:find("^%d")) and OPERATORS[word:lower()]
   if operator then

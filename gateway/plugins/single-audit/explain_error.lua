@@ -39,6 +39,7 @@ end
 local SYNTAX = {
   { "parse select", "Separate columns by commas, and put the columns of another table in parentheses: `select=report_id,findings(reference_number)`." },
   { "parse logic tree", "Put the filters of `or` and `and` in parentheses, with a period before each operator and value: `or=(audit_year.eq.2023,audit_year.eq.2022)`." },
+  { "parse tree path", "Write the name of a column before each =: `audit_year=eq.2023`." },
 }
 
 local COUNT = "To count rows, send the header Prefer: count=exact, and read Content-Range."

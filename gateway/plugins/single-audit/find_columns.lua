@@ -51,7 +51,7 @@ local function is_common(name, tables)
   return count > most
 end
 
--- The shortest column that has the word at this place of its name, preferably one that most tables have.
+-- The shortest column whose name matches the pattern, preferably one that most tables have.
 local function find_by_word(pattern, columns, tables)
   local found, length
   for _, column in ipairs(columns or {}) do
@@ -70,7 +70,7 @@ local function find_last_word(word, columns, tables)
   return find_by_word("_" .. word .. "_$", columns, tables) and find_by_word("_" .. word .. "_", columns, tables)
 end
 
--- The columns for which descriptions have this term, or a longer one: assistance_listing.
+-- The columns that descriptions call by this term, or by a longer one that begins with it, as for assistance_listing.
 local function find_called(term, called)
   for longer, columns in pairs(called or {}) do
     if (longer .. "_"):sub(1, #term + 1) == term .. "_" then
@@ -79,18 +79,19 @@ local function find_called(term, called)
   end
 end
 
--- The tables' names: reports first, and totals last.
+-- The tables' names: reports first, and totals last. Shorter names come first, because tables from files have shorter names than
+-- the tables that are computed from them.
 local function sort_tables(tables)
   local names, places = {}, {}
   for name, columns in pairs(tables) do
     names[#names + 1] = name
-    places[name] = (name == REPORTS and 1 or has(columns, "report_id") and 2 or 3) .. name
+    places[name] = ("%d%03d%s"):format(name == REPORTS and 1 or has(columns, "report_id") and 2 or 3, #name, name)
   end
   table.sort(names, function(a, b) return places[a] < places[b] end)
   return names
 end
 
--- The first table that has a column of this name, or one that is called so.
+-- The first table that has a column of this name, or columns that descriptions call by it.
 local function find_elsewhere(word, tables, called)
   for _, name in ipairs(sort_tables(tables)) do
     local columns = has(tables[name], word) and { word } or find_called(word, called[name])

@@ -403,9 +403,12 @@ end
 
 -- Runs last, also if the client has left.
 function handler:log()
-  local visit = kong.ctx.plugin.visit
-  if visit then
-    places.leave(visit, ngx.shared.single_audit_counts)
+  local plugin, counts = kong.ctx.plugin, ngx.shared.single_audit_counts
+  if plugin.visit then
+    places.leave(plugin.visit, counts)
+  end
+  if ngx.var.upstream_cache_status and ngx.var.request_completion ~= "OK" then
+    page_cache.note_broken(plugin.request, counts)
   end
 end
 

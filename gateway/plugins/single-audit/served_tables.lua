@@ -21,6 +21,7 @@ return {
       resubmission = { "report_id" },
       secondary_auditors = { "row_number" },
       totals_by_agency = { "audit_year", "federal_agency_prefix" },
+      totals_by_peers = { "audit_year", "entity_type", "expended_from", "findings" },
       totals_by_program = { "aln", "audit_year" },
       totals_by_state = { "audit_year", "auditee_state" },
     },
@@ -41,11 +42,12 @@ return {
       resubmission = { "report_id", "auditee_uei", "audit_year", "fac_accepted_date", "version", "status", "previous_report_id", "next_report_id", "original_submission_date" },
       secondary_auditors = { "report_id", "auditee_uei", "audit_year", "fac_accepted_date", "auditor_ein", "auditor_name", "contact_name", "contact_title", "contact_email", "contact_phone", "address_street", "address_city", "address_state", "address_zipcode", "row_number" },
       totals_by_agency = { "audit_year", "federal_agency_prefix", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
+      totals_by_peers = { "audit_year", "entity_type", "expended_from", "expended_to", "findings", "submissions" },
       totals_by_program = { "audit_year", "aln", "federal_program_name", "awards", "amount_expended", "findings", "material_weaknesses" },
       totals_by_state = { "audit_year", "auditee_state", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
     },
   },
-  -- What people call columns, from the columns' descriptions.
+  -- Other words for columns, from the columns' descriptions.
   called = {
     api_v1_1_0 = {
       federal_awards = {
@@ -58,7 +60,7 @@ return {
         programs = { "alns" },
       },
       totals_by_program = {
-        aln = { "aln", "aln" },
+        aln = { "aln" },
         assistance_listing_number = { "aln" },
         cfda = { "aln" },
         program = { "aln" },

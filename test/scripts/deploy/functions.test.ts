@@ -120,7 +120,7 @@ it("a deployment that changes a function rebuilds the indexes that call it", asy
   );
   const indexes = () =>
     select(
-      "(select array_agg(indexrelid::regclass::text order by 1) from pg_index where indrelid = 'disclosed.general'::regclass and indisvalid)",
+      "(select array_agg(indexrelid::regclass::text order by indexrelid::regclass::text) from pg_index where indrelid = 'disclosed.general'::regclass and indisvalid)",
     );
   const before = await indexes();
   // As a deployment leaves it whose connection is lost.

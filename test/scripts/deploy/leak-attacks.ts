@@ -169,8 +169,8 @@ export const detours: Record<string, string> = {
     "Unlisted: api_agency is a role",
   "alter function publication.list_matches(jsonb, text[], integer) security definer":
     "Unlisted: function publication.list_matches(jsonb,text[],integer) runs as the deploying role",
-  "alter function publication.describe_report(text) set row_security = off":
-    "Unlisted: function publication.describe_report(text) runs as the deploying role",
+  "alter function publication.describe_report(text, integer) set row_security = off":
+    "Unlisted: function publication.describe_report(text,integer) runs as the deploying role",
   "alter function publication.search_programs(text) reset search_path":
     "Unlisted: function publication.search_programs(text) runs as the deploying role with a search_path",
   "alter function request.pre_config() owner to publisher":
@@ -307,14 +307,18 @@ export const attacks: Record<string, string> = {
     "is_public_report() returns true for suppressed reports",
   "do $$ begin execute replace(pg_get_functiondef('publication.search_reports(jsonb, integer)'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
     "search_reports() finds suppressed reports",
-  "do $$ begin execute replace(pg_get_functiondef('publication.describe_report(text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
+  "do $$ begin execute replace(pg_get_functiondef('publication.describe_report(text, integer)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
     "describe_report() returns suppressed reports",
+  "do $$ begin execute replace(pg_get_functiondef('publication.list_report_rows(text, text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
+    "list_report_rows() returns rows of suppressed reports",
+  "update suppressed.general set auditee_uei = 'HHHHHHHH1234'; do $$ begin execute replace(pg_get_functiondef('publication.describe_auditee(text)'::regprocedure), 'from disclosed.general where', 'from suppressed.general where'); end $$":
+    "describe_auditee() knows auditees that have only suppressed reports",
   "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "suggest_names() returns names of suppressed reports' auditees",
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.search_findings(jsonb, integer)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
     "search_findings() finds suppressed reports",
-  "do $$ begin execute replace(replace(pg_get_functiondef('publication.list_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
-    "list_findings() returns suppressed reports",
+  "do $$ begin execute replace(replace(pg_get_functiondef('publication.export_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
+    "export_findings() returns suppressed reports",
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.describe_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
     "describe_findings() counts findings of suppressed reports",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
@@ -388,6 +392,10 @@ export const attacks: Record<string, string> = {
     "disclosed.general.more has the type helper.role",
   "update disclosed.totals_by_state set amount_expended = amount_expended + (select sum(amount_expended) from suppressed.federal_awards)":
     "disclosed.totals_by_state should count all public rows of federal_awards and no others",
+  "update disclosed.search_terms set report_id = (select min(report_id) from suppressed.general) where report_id = (select min(report_id) from disclosed.search_terms)":
+    "disclosed.search_terms reveals data of suppressed submissions",
+  "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20)":
+    "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",
   "delete from deployment.api_schemas; grant api_tribal to api_public":

@@ -114,12 +114,13 @@ it("only publisher can read the new data set until it is live, and the old one f
   await withDefinitions({ "publish.sql": spy }, here.load);
 });
 
-it("readers get no right on the fingerprints", async () => {
+it("readers get no right on the fingerprints and the search's terms", async () => {
   await here.load();
   expect(await listRights("^disclosed$")).toEqual(
     expect.arrayContaining(["disclosed.general api_public", "disclosed.totals_by_state api_tribal"]),
   );
-  expect(await listRights("^disclosed$")).not.toContain("disclosed.fingerprints api_public");
+  for (const name of ["fingerprints", "search_terms"])
+    expect(await listRights("^disclosed$")).not.toContain(`disclosed.${name} api_public`);
 });
 
 it("changing the rights takes no lock that a reader would wait for", async () => {

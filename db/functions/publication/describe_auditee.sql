@@ -1,0 +1,63 @@
+-- It reads only public tables, so an auditee with only suppressed reports is like an unknown one. Some EINs are in thousands of reports.
+create or replace function publication.describe_auditee(asked_id text)
+returns jsonb
+language plpgsql stable strict security definer set search_path = ''
+as $$
+declare
+  own text[];
+  additional text[];
+begin
+  own := array(
+    select named.report_id
+    from (
+      select general.report_id from disclosed.general where general.auditee_uei = asked_id
+      union all
+      select general.report_id from disclosed.general where general.auditee_ein = asked_id
+      limit 1000
+    ) as named
+  );
+  additional := array(
+    select additional_ueis.report_id from disclosed.additional_ueis where additional_ueis.additional_uei = asked_id
+    union
+    select additional_eins.report_id from disclosed.additional_eins where additional_eins.additional_ein = asked_id
+    limit 100
+  );
+  if own || additional = '{}' then
+    return null;
+  end if;
+  return jsonb_build_object(
+    'reports', (
+      select coalesce(jsonb_agg(to_jsonb(listed) order by listed.audit_year desc, listed.fac_accepted_date desc, listed.report_id desc), '[]')
+      from (
+        select
+          general.report_id, general.audit_year, general.fy_start_date, general.fy_end_date, general.fac_accepted_date,
+          general.audit_period_covered, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
+          general.auditee_state, general.entity_type, general.total_amount_expended, general.gaap_results,
+          general.sp_framework_opinions, general.auditor_firm_name, general.auditor_ein,
+          counted.counts,
+          publication.compare_with_peers(
+            general.audit_year, general.entity_type, general.total_amount_expended, (counted.counts ->> 'findings')::bigint
+          ) as peers
+        from disclosed.general
+        cross join lateral publication.count_findings(general.report_id) as counted (counts)
+        where general.report_id = any (own)
+        order by general.audit_year desc, general.fac_accepted_date desc, general.report_id desc
+        limit 100
+      ) as listed
+    ),
+    'additional', (
+      select coalesce(jsonb_agg(to_jsonb(listed) order by listed.audit_year desc, listed.report_id desc), '[]')
+      from (
+        select general.report_id, general.audit_year, general.auditee_name, general.auditee_uei
+        from disclosed.general
+        where general.report_id = any (additional) and general.report_id <> all (own)
+        order by general.audit_year desc, general.report_id desc
+        limit 100
+      ) as listed
+    )
+  );
+end
+$$;
+comment on function publication.describe_auditee is
+  'Returns the public reports of the auditee with a UEI or EIN, newest first, with their findings compared with those of its peers, and the reports in which it is an additional UEI or EIN. Returns null if there are none.';
+grant execute on function publication.describe_auditee to site;

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { findingCounts } from "./report.ts";
+import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
+
+const text = z.string().nullable();
+const report = z.object({
+  report_id: z.string(),
+  audit_year: text,
+  fy_end_date: text,
+  fac_accepted_date: text,
+  audit_period_covered: text,
+  auditee_name: text,
+  auditee_uei: text,
+  auditee_ein: text,
+  auditee_city: text,
+  auditee_state: text,
+  entity_type: text,
+  total_amount_expended: z.number().nullable(),
+  gaap_results: text,
+  sp_framework_opinions: text,
+  auditor_firm_name: text,
+  auditor_ein: text,
+  counts: findingCounts,
+  /** The findings of public reports of auditees of the same kind and size in the same year. Null if there are fewer than 20. */
+  peers: z
+    .object({
+      expended_from: z.number(),
+      expended_to: z.number().nullable(),
+      submissions: z.number(),
+      median: z.number(),
+      /** How many reports have fewer findings. */
+      fewer: z.number(),
+      more: z.number(),
+    })
+    .nullable(),
+});
+/** The result of publication.describe_auditee(): reports, the newest first. */
+const auditee = z.object({
+  reports: z.array(report),
+  /** Reports of other auditees that name the UEI or EIN as an additional one. */
+  additional: z.array(
+    z.object({ report_id: z.string(), audit_year: text, auditee_name: text, auditee_uei: text }),
+  ),
+});
+export type Auditee = z.infer<typeof auditee>;
+export type AuditeeReport = Auditee["reports"][number];
+
+/** Reads the public reports of the auditee with a UEI or EIN. Undefined if there are none. */
+export type ReadAuditee = (visitor: Visitor, id: string) => Promise<Auditee | undefined>;
+
+/** Creates a function that reads auditees for a client. It throws what `query` throws. */
+export function createAuditeeReader(query: LimitedQuery): ReadAuditee {
+  return async (visitor, id) => {
+    const { found } = await query<{ found: unknown }>(
+      visitor,
+      "select publication.describe_auditee($1) as found",
+      [id],
+    );
+    return auditee.nullable().parse(found) ?? undefined;
+  };
+}

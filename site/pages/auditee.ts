@@ -1,0 +1,267 @@
+import type { Auditee, AuditeeReport } from "../auditee.ts";
+import { count, describeFindings, describeOpinion, entityTypes } from "../finding-words.ts";
+import { formatMoney, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { states } from "../names.ts";
+import type { PageContext } from "../page-context.ts";
+import { emptyQuery, type Query } from "../query.ts";
+import { linkToExplorer } from "../write-target.ts";
+import { drawBar } from "./charts.ts";
+import { writeExtract } from "./extract.ts";
+import { scroll, table, writeDocument } from "./layout.ts";
+import { linkToAuditee, linkToAuditor } from "./report.ts";
+
+/** The page of an auditee: its public reports by year, compared with its peers, and reports that name it. */
+export function writeAuditee(context: PageContext, id: string, auditee: Auditee): string {
+  const [newest] = auditee.reports;
+  const name = newest?.auditee_name || `Auditee ${id}`;
+  const label = /^\d+$/.test(id) ? "EIN" : "UEI";
+  return writeDocument(context, {
+    title: name,
+    description: `The public federal single audits of ${name}, by year.`,
+    body: html`<div class="wrap page">
+<h1>${name}</h1>
+<p>${newest && describeAuditee(newest)} ${label} <code class="id">${id}</code></p>
+${newest ? writeYears(auditee.reports) : html`<p class="lead">It has no public report of its own.</p>`}
+${writePeers(auditee.reports)}
+${writeAdditional(auditee, label)}
+${writeAuditeeExtract(context, { id, name, label }, auditee)}
+</div>`,
+  });
+}
+
+/** The page for a UEI or EIN that no public report has. */
+export function writeUnknownAuditee(context: PageContext, typed: string): string {
+  const title = "No public report has this UEI or EIN";
+  const filter = {
+    column: /^\d/.test(typed) && typed.length < 12 ? "auditee_ein" : "auditee_uei",
+    operator: "eq",
+    value: typed.replace("-", "").toUpperCase(),
+  } as const;
+  const explorer = linkToExplorer(context.facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [filter] });
+  return writeDocument(context, {
+    title,
+    description: title,
+    body: html`<div class="wrap page">
+<p class="hint">Status 404</p>
+<h1>${title}</h1>
+<p>Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. A UEI has 12 letters
+  and digits, and an EIN has 9 digits. <a href="/search">Search for the auditee’s name</a> instead. If you have a Tribal key,
+  <a href="${explorer}">look for it in the explorer</a>, and enter the key there.</p>
+</div>`,
+  });
+}
+
+function describeAuditee({
+  entity_type: type,
+  auditee_city: city,
+  auditee_state: state,
+}: AuditeeReport): string {
+  const place = [city, states[state ?? ""] ?? state].filter(Boolean).join(", ");
+  const parts = [entityTypes[type ?? ""], place].filter(Boolean).join(" in ");
+  return parts === "" ? "" : `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`;
+}
+
+/** A row for each report, and for each year without one. */
+function writeYears(reports: AuditeeReport[]): Html {
+  const most = (of: (report: AuditeeReport) => number) => Math.max(1, ...reports.map(of));
+  const mostExpended = most((report) => report.total_amount_expended ?? 0);
+  const mostFindings = most((report) => report.counts.findings);
+  const names = new Set(reports.map((report) => report.auditee_name));
+  const headings = [
+    "Audit year",
+    { text: "Findings", isNumber: true },
+    { text: "Material weaknesses", isNumber: true },
+    { text: "Repeat", isNumber: true },
+    "Opinion",
+    { text: "Expended", isNumber: true },
+    "Auditor",
+    "Accepted",
+  ];
+  const number = (value: number) => formatNumber(value);
+  const rows = listYears(reports).map(({ year, report, isCovered }) => {
+    if (report === undefined)
+      return { cells: [year, isCovered ? "in the next report" : "no public report", "", "", "", "", "", ""] };
+    const { counts, total_amount_expended: expended } = report;
+    const auditor = linkToAuditor(report);
+    return {
+      cells: [
+        [
+          html`<a href="/record/${report.report_id}">${year}</a>`,
+          names.size > 1 && html`<span class="hint">${report.auditee_name}</span>`,
+        ],
+        [number(counts.findings), drawBar(counts.findings / mostFindings)],
+        number(counts.material_weaknesses),
+        number(counts.repeat_findings),
+        describeOpinion(report),
+        expended === null ? "not stated" : [formatMoney(expended), drawBar(expended / mostExpended)],
+        auditor === undefined
+          ? report.auditor_firm_name
+          : html`<a href="${auditor}">${report.auditor_firm_name || "not stated"}</a>`,
+        report.fac_accepted_date && html`<span class="unbroken">${report.fac_accepted_date}</span>`,
+      ],
+    };
+  });
+  const [newest] = reports;
+  const found = reports.filter(({ counts }) => counts.findings > 0).length;
+  const title = "Public reports by year";
+  return html`<p class="lead">${found === 0 ? "No findings" : "Findings"} in ${found === 0 ? "" : `${found} of `}${count(reports.length, "public report")}.
+  ${newest && html`The newest, of ${newest.audit_year}: ${describeFindings(newest.counts)}; opinion ${describeOpinion(newest)}.`}</p>
+<section aria-labelledby="years"><h2 id="years">${title}</h2>
+${scroll(title, table(title, headings, rows))}
+${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
+}
+
+interface Year {
+  year: string;
+  report?: AuditeeReport;
+  /** Whether the next report covers two years. */
+  isCovered?: boolean;
+}
+
+/** The years of the reports, newest first, with those between them that have none. */
+function listYears(reports: AuditeeReport[]): Year[] {
+  return reports.flatMap((report, index): Year[] => {
+    const year = Number(report.audit_year);
+    const next = Number(reports[index + 1]?.audit_year ?? year);
+    const missing = Math.min(Math.max(0, year - next - 1), 20) || 0;
+    return [
+      { year: report.audit_year ?? "not stated", report },
+      ...Array.from({ length: missing }, (_, each) => ({
+        year: String(year - each - 1),
+        isCovered: each === 0 && report.audit_period_covered === "biennial",
+      })),
+    ];
+  });
+}
+
+const describeSize = (from: number, to: number | null): string =>
+  to === null
+    ? `${formatMoney(from)} or more`
+    : from === 0
+      ? `less than ${formatMoney(to)}`
+      : `${formatMoney(from)} to ${formatMoney(to)}`;
+
+/** Compares the findings of each report with those of auditees of the same kind and size. */
+function writePeers(reports: AuditeeReport[]): Content {
+  const rows = reports.flatMap(({ peers, counts, audit_year: year, entity_type: type }) => {
+    if (peers === null) return [];
+    const { submissions, fewer, more } = peers;
+    return [
+      {
+        cells: [
+          year,
+          `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers.expended_from, peers.expended_to)} expended: ${formatNumber(submissions)} reports`,
+          formatNumber(counts.findings),
+          formatNumber(peers.median),
+          `${formatNumber(fewer)} have fewer, ${formatNumber(submissions - fewer - more)} as many, ${formatNumber(more)} more`,
+        ],
+      },
+    ];
+  });
+  const title = "Findings compared with auditees of the same kind and size";
+  const headings = [
+    "Audit year",
+    "Public reports of",
+    { text: "Findings", isNumber: true },
+    { text: "Median", isNumber: true },
+    "Place among them",
+  ];
+  return (
+    rows.length > 0 &&
+    html`<section aria-labelledby="peers"><h2 id="peers">${title}</h2>
+<p>Only public reports are counted, this auditee’s own among them. Groups of fewer than 20 reports are left out.</p>
+${scroll(title, table(title, headings, rows))}</section>`
+  );
+}
+
+function writeAdditional({ additional }: Auditee, label: string): Content {
+  const links = additional.map(
+    (
+      report,
+    ) => html`<li><a href="/record/${report.report_id}">${report.auditee_name || report.report_id}, ${report.audit_year}</a>
+  ${linkToAuditee(report) && html`(<a href="${linkToAuditee(report)}">all years</a>)`}</li>`,
+  );
+  return (
+    links.length > 0 &&
+    html`<section aria-labelledby="additional"><h2 id="additional">Reports that name it as an additional ${label}</h2>
+<ul>${links}</ul></section>`
+  );
+}
+
+function writeAuditeeExtract(
+  context: PageContext,
+  { id, name, label }: { id: string; name: string; label: string },
+  { reports, additional }: Auditee,
+): Html {
+  const [newest] = reports;
+  const where = (column: string, value: string) => ({ column, operator: "eq", value }) as const;
+  const of = (table: string, ...filters: Query["filters"]): Query => ({ ...emptyQuery, table, filters });
+  const own = where(label === "EIN" ? "auditee_ein" : "auditee_uei", id);
+  const peers = newest?.peers;
+  const listed = [
+    newest && {
+      name: "Reports",
+      csv: `/auditee/${id}.csv`,
+      query: { ...of("general", own), order: ["audit_year.desc"] },
+    },
+    newest && label === "UEI" && { name: "Findings", query: of("finding_summaries", own) },
+    peers && {
+      name: "Peers",
+      query: of(
+        "totals_by_peers",
+        where("entity_type", newest.entity_type ?? ""),
+        where("expended_from", String(peers.expended_from)),
+      ),
+    },
+    additional.length > 0 && {
+      name: `Reports that name the additional ${label}`,
+      query: of(
+        label === "EIN" ? "additional_eins" : "additional_ueis",
+        where(label === "EIN" ? "additional_ein" : "additional_uei", id),
+      ),
+    },
+  ];
+  return writeExtract(context, {
+    title: `Single audits of ${name} (${label} ${id})`,
+    path: `/auditee/${id}`,
+    rows: listed.filter((rows) => rows !== false && rows !== undefined && rows !== null),
+  });
+}
+
+/** The columns of an auditee's CSV file. */
+export const reportColumns = [
+  "audit_year",
+  "report_id",
+  "auditee_name",
+  "auditee_uei",
+  "auditee_ein",
+  "fy_end_date",
+  "fac_accepted_date",
+  "total_amount_expended",
+  "opinion",
+  "findings",
+  "material_weaknesses",
+  "significant_deficiencies",
+  "questioned_costs",
+  "repeat_findings",
+  "peers",
+  "median_findings_of_peers",
+  "peers_with_fewer_findings",
+  "peers_with_more_findings",
+  "auditor_firm_name",
+  "auditor_ein",
+] as const;
+
+/** The rows of an auditee's CSV file. */
+export function listReportRows({ reports }: Auditee): Record<string, unknown>[] {
+  return reports.map((report) => ({
+    ...report,
+    ...report.counts,
+    opinion: describeOpinion(report),
+    peers: report.peers?.submissions,
+    median_findings_of_peers: report.peers?.median,
+    peers_with_fewer_findings: report.peers?.fewer,
+    peers_with_more_findings: report.peers?.more,
+  }));
+}

@@ -1,0 +1,44 @@
+import codes from "../../db/api/api_v1_1_0/codes.json" with { type: "json" };
+import { alnName, joinAln } from "../aln.ts";
+import { formatMoney, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { Report } from "../report.ts";
+import { scroll, table } from "./layout.ts";
+
+const opinions: Readonly<Record<string, string>> = codes.words["federal_awards.audit_report_type"];
+
+/** Links to a program, unless its number is malformed. */
+export const linkToProgram = (aln: string, text: string): Content =>
+  /^\d\d\.[A-Z0-9]{1,6}$/.test(aln) ? html`<a href="/program/${aln}">${text}</a>` : text;
+
+/** The largest awards of a report. */
+export function writeAwards(reportId: string, { parts }: Report): Html | false {
+  const { total = 0, rows = [] } = parts.federal_awards ?? {};
+  if (total === 0) return false;
+  const title = `Federal awards (${formatNumber(total)})`;
+  const headings = [
+    "Program",
+    { text: "Expended", isNumber: true },
+    "Received",
+    "Major program",
+    "Opinion on compliance",
+    { text: "Findings", isNumber: true },
+  ];
+  const cells = rows.map(joinAln).map((award) => {
+    const aln = String(award[alnName] ?? "");
+    const expended = award.amount_expended;
+    return {
+      cells: [
+        linkToProgram(aln, `${aln} ${award.federal_program_name ?? ""}`.trim() || "not stated"),
+        typeof expended === "number" ? formatMoney(expended) : "not stated",
+        award.is_direct === "Y" ? "direct" : award.is_direct === "N" ? "passed through" : "not stated",
+        award.is_major === "Y" ? "yes" : "no",
+        opinions[String(award.audit_report_type)] ?? "none",
+        formatNumber(Number(award.findings_count ?? 0)),
+      ],
+    };
+  });
+  return html`<section aria-labelledby="federal_awards"><h2 id="federal_awards">${title}</h2>
+${rows.length < total && html`<p>The ${formatNumber(rows.length)} largest. <a href="/record/${reportId}/federal_awards.csv">All awards as CSV</a></p>`}
+${scroll(title, table(title, headings, cells))}</section>`;
+}

@@ -1,0 +1,118 @@
+import { describeRequirements, writeBadges } from "../finding-words.ts";
+import { formatMoney, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { type Finding, findingsOnPage, type Report } from "../report.ts";
+import { linkToProgram } from "./awards.ts";
+
+interface Shown {
+  reportId: string;
+  /** From 1. */
+  page: number;
+  report: Report;
+}
+
+/** The findings of a report, each once, as cards: what the auditor wrote beside what the auditee plans. */
+export function writeFindings(shown: Shown): Html {
+  const { counts, findings } = shown.report;
+  const total = counts.findings;
+  return html`<section aria-labelledby="findings"><h2 id="findings">Findings (${formatNumber(total)})</h2>
+${total === 0 && html`<p>The auditor reported no finding.</p>`}
+${total > 0 && findings.length === 0 && html`<p>This page has no finding. <a href="/record/${shown.reportId}#findings">See the first ones</a></p>`}
+${writePages(shown)}
+${findings.map((finding) => writeFinding(finding, shown))}
+${findings.length > 5 && writePages(shown)}
+</section>`;
+}
+
+function writePages({ reportId, page, report }: Shown): Content {
+  const pages = Math.ceil(report.counts.findings / findingsOnPage);
+  const links = Array.from({ length: pages }, (_, index) => {
+    const first = index * findingsOnPage + 1;
+    const last = Math.min(report.counts.findings, first + findingsOnPage - 1);
+    return html`<li><a href="${linkToPage(reportId, index)}#findings"${index + 1 === page && html` aria-current="page"`}>${first}–${last}</a></li>`;
+  });
+  return (
+    pages > 1 &&
+    html`<nav class="only-screen" aria-label="Pages of findings"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
+  );
+}
+
+const linkToPage = (reportId: string, index: number): string =>
+  `/record/${reportId}${index > 0 ? `?page=${index + 1}` : ""}`;
+
+/** The anchor of a finding. IDs must have no spaces. */
+const anchor = (number: string): string => number.replace(/\s+/g, "-");
+
+function writeFinding(finding: Finding, { reportId, report }: Shown): Html {
+  const number = finding.reference_number || "without a number";
+  const entries: [string, Content][] = [
+    ["Programs", listPrograms(finding)],
+    ["Requirement", describeRequirements(finding.type_requirement)],
+    ["Awards", describeAwards(finding)],
+    ["Repeat of", listEarlier(finding, report)],
+  ];
+  const shown = entries.filter(([, content]) => content);
+  return html`<article class="finding" aria-labelledby="${anchor(number)}">
+<h3 id="${anchor(number)}"><a href="#${encodeURIComponent(anchor(number))}">${number}</a></h3>
+${writeBadges(finding)}
+<dl class="values">${shown.map(([term, content]) => html`<div><dt>${term}</dt><dd>${content}</dd></div>`)}</dl>
+${writeTexts(finding, reportId)}
+</article>`;
+}
+
+function listPrograms({ programs, alns }: Finding): Content {
+  const links = programs.map(({ aln, federal_program_name: name }, index) => [
+    index > 0 && html`<br>`,
+    linkToProgram(aln, `${aln} ${name ?? ""}`.trim() || "not stated"),
+  ]);
+  const more = alns.length - programs.filter(({ aln }) => aln !== "").length;
+  return links.length > 0 && [links, more > 0 && html`<br>and ${formatNumber(more)} more`];
+}
+
+const ways: Record<string, string> = {
+  Y: "direct from federal agencies",
+  N: "passed through other entities",
+  Both: "direct and passed through",
+};
+
+function describeAwards({ awards, amount_expended: expended, is_direct: direct }: Finding): string {
+  const parts = [
+    `${formatNumber(awards)} ${awards === 1 ? "award" : "awards"}`,
+    expended !== null && `${formatMoney(expended)} expended`,
+    ways[direct ?? ""],
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+/** The findings that a finding repeats, as links to those that are public. */
+function listEarlier(finding: Finding, { earlier }: Report): Content {
+  const numbers = (finding.prior_finding_ref_numbers ?? "").split(/[,;\s]+/).filter(Boolean);
+  return (
+    numbers.length > 0 &&
+    [...new Set(numbers)].map((number, index) => {
+      const found = earlier.find(({ reference_number: each }) => each === number);
+      const page = found && linkToPage(found.report_id, Math.floor(found.place / findingsOnPage));
+      return [
+        index > 0 && ", ",
+        page ? html`<a href="${page}#${encodeURIComponent(anchor(number))}">${number}</a>` : number,
+      ];
+    })
+  );
+}
+
+const longest = 50_000;
+
+function writeTexts(
+  { has_room: hasRoom, has_chart: hasChart, finding_text: text, planned_action: plan }: Finding,
+  reportId: string,
+): Html {
+  if (!hasRoom)
+    return html`<p>The page has no room for this finding’s texts. They are in the CSV files of
+  <a href="/record/${reportId}/findings_text.csv">texts</a> and <a href="/record/${reportId}/corrective_action_plans.csv">plans</a>.</p>`;
+  const part = (title: string, written: string | null, table: string) => html`<div><h4>${title}</h4>
+${written ? html`<p class="text">${written}</p>` : html`<p class="hint">No text was submitted.</p>`}
+${(written?.length ?? 0) >= longest && html`<p><a href="/record/${reportId}/${table}.csv">The whole text is in the CSV file</a></p>`}</div>`;
+  return html`<div class="beside">${part("What the auditor found", text, "findings_text")}
+${part("What the auditee plans", plan, "corrective_action_plans")}</div>
+${hasChart && html`<p class="hint">The <a href="/dissemination/report/pdf/${reportId}">PDF</a> has charts or tables that are not in these texts.</p>`}`;
+}

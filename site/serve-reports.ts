@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PageContext } from "./page-context.ts";
+import { writeReport, writeUnknownReport } from "./pages/report.ts";
+import type { ReportReader } from "./report.ts";
+import { identifyVisitor } from "./search/limit-queries.ts";
+import { sendBody } from "./send-body.ts";
+import { sendSpreadsheet } from "./send-csv.ts";
+
+interface ServeParts {
+  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
+  describeContext: (request: FastifyRequest) => Promise<PageContext>;
+  securityHeaders: Record<string, string>;
+}
+
+/** The database knows which report IDs exist. */
+const reportParameter = ":reportId(^[\\w-]+$)";
+
+/** Serves public reports and their tables as CSV, and redirects the federal service's paths to them. */
+export function serveReports(
+  { addRoute, describeContext, securityHeaders }: ServeParts,
+  { read, list }: ReportReader,
+): void {
+  const parameters = (request: FastifyRequest) => request.params as { reportId: string; table: string };
+  addRoute(`/record/${reportParameter}`, async (request, reply) => {
+    const { reportId } = parameters(request);
+    const context = await describeContext(request);
+    const page = readPage(context.asked.page);
+    const report = await read(identifyVisitor(request, reply), reportId, page);
+    const body = report
+      ? writeReport(context, { reportId, page, report })
+      : writeUnknownReport(context, reportId);
+    reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
+    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+  });
+  addRoute("/record/:reportId(^[\\w-]+)/:table(^[a-z_]+).csv", async (request, reply) => {
+    const { reportId, table } = parameters(request);
+    const rows = await list(identifyVisitor(request, reply), reportId, table);
+    if (rows === undefined) return reply.callNotFound();
+    const { facts } = await describeContext(request);
+    const columns = facts?.api[0]?.tables.find(({ name }) => name === table)?.columns ?? [];
+    return sendSpreadsheet(request, reply, {
+      name: `${reportId}-${table}`,
+      columns: columns.map(({ name }) => name),
+      rows,
+    });
+  });
+  addRoute(`/dissemination/summary/${reportParameter}`, (request, reply) =>
+    reply.redirect(`/record/${parameters(request).reportId}`, 302),
+  );
+}
+
+/** Reads the number of a page, from 1. */
+const readPage = (typed: unknown): number => (/^[1-9]\d{0,2}$/.test(String(typed)) ? Number(typed) : 1);

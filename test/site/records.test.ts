@@ -1,0 +1,348 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningApp } from "../../shared/web/start-app.ts";
+import { readSiteConfig } from "../../site/config.ts";
+import { prepareSite } from "../../site/prepare-site.ts";
+import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
+import { serviceDatabaseUrl } from "../report-service/parts.ts";
+import { useRefresh } from "../scripts/refresh/support/refresh.ts";
+import { id, type Row, range, submission } from "../scripts/refresh/support/source-files.ts";
+import { send } from "../support/target.ts";
+
+// The pages of a report and of an auditee.
+
+const here = useRefresh();
+let service: RunningApp;
+
+const city = {
+  auditee_name: "City of Alder",
+  auditee_uei: "ALDERALDER12",
+  auditee_ein: "111222333",
+  auditee_state: "IA",
+  entity_type: "local",
+  total_amount_expended: "2000000",
+  gaap_results: "unmodified_opinion",
+  auditor_firm_name: "=Brown & Co",
+  auditor_ein: "043015799",
+};
+const peer = { entity_type: "local", total_amount_expended: "1500000", gaap_results: "unmodified_opinion" };
+const number = (place: number) => `2022-${String(place).padStart(3, "0")}`;
+const finding = (report: number, reference: string, more: Row = {}): Row => ({
+  report_id: id(report),
+  reference_number: reference,
+  award_reference: "AWARD-0001",
+  ...more,
+});
+const parts = (report: number, column: string, reference: string, ...texts: string[]): Row[] =>
+  texts.map((text) => ({ report_id: id(report), finding_ref_number: reference, [column]: text }));
+
+beforeAll(async () => {
+  await here.write("general", [
+    submission(1, { ...city, gaap_results: '"unmodified_opinion,qualified_opinion"' }),
+    submission(2, { ...city, audit_year: "2022" }),
+    submission(3, { ...city, audit_year: "2021", is_public: "f" }),
+    submission(4, {
+      ...city,
+      audit_year: "2019",
+      gaap_results: "not_gaap",
+      sp_framework_opinions: "unmodified_opinion",
+    }),
+    submission(5, { auditee_name: "Silent County", auditee_uei: "SILENTSILENT" }),
+    submission(6, {
+      ...city,
+      auditee_name: "Biennial City",
+      auditee_uei: "BIENNIAL1234",
+      auditee_ein: "111222334",
+      audit_period_covered: "biennial",
+    }),
+    submission(7, {
+      ...city,
+      auditee_name: "Biennial City",
+      auditee_uei: "BIENNIAL1234",
+      auditee_ein: "111222334",
+      audit_year: "2021",
+    }),
+    // With Alder and Biennial City, these are 20 reports.
+    ...range(18, 100).map((each) => submission(each, peer)),
+    submission(150, { ...peer, is_public: "f" }),
+    submission(151, { ...peer, resubmission_status: "deprecated_via_resubmission" }),
+    submission(20, {
+      auditee_name: "Hidden Nation",
+      is_public: "f",
+      auditee_ein: "998877665",
+      auditee_uei: "HHHHHHHH1234",
+    }),
+  ]);
+  const award = {
+    federal_agency_prefix: "93",
+    federal_award_extension: "778",
+    federal_program_name: "Medicaid",
+  };
+  await here.write("federal_awards", [
+    {
+      ...award,
+      report_id: id(1),
+      award_reference: "AWARD-0001",
+      amount_expended: "1500000",
+      audit_report_type: "Q",
+      is_direct: "Y",
+    },
+    {
+      report_id: id(1),
+      award_reference: "AWARD-0002",
+      federal_agency_prefix: "84",
+      federal_award_extension: "010",
+      federal_program_name: "Title I",
+      amount_expended: "500000",
+      is_direct: "N",
+    },
+    ...range(70, 1).map((each) => ({
+      ...award,
+      report_id: id(2),
+      award_reference: `AWARD-${String(each).padStart(4, "0")}`,
+      amount_expended: String(1000 + each),
+    })),
+    ...[3, 20, 150].map((each) => ({ ...award, report_id: id(each), award_reference: "AWARD-0001" })),
+    ...range(18, 100).map((each) => ({ ...award, report_id: id(each), award_reference: "AWARD-0001" })),
+  ]);
+  const grave = {
+    is_material_weakness: "Y",
+    is_repeat_finding: "Y",
+    type_requirement: "BL",
+    prior_finding_ref_numbers: '"2022-004,2022-024,2021-001"',
+  };
+  await here.write("findings", [
+    finding(1, "2023-001", grave),
+    finding(1, "2023-001", { ...grave, award_reference: "AWARD-0002" }),
+    finding(1, "2023-002", { is_questioned_costs: "Y", type_requirement: "I" }),
+    ...range(25).map((each) => finding(2, number(each))),
+    finding(3, "2021-001"),
+    finding(20, "2023-001", { is_material_weakness: "Y" }),
+    ...range(5).map((each) => finding(150, number(each))),
+    // Five of the peers have one finding, and two have three.
+    ...range(5, 100).map((each) => finding(each, "2023-001")),
+    ...[110, 111].flatMap((each) => ["2023-001", "2023-002", "2023-003"].map((name) => finding(each, name))),
+  ]);
+  await here.write("findings_text", parts(1, "finding_text", "2023-001", "The city <b>", "lost receipts."));
+  await here.write(
+    "corrective_action_plans",
+    parts(1, "planned_action", "2023-001", "We will ", "keep them."),
+  );
+  for (const table of [
+    "notes_to_sefa",
+    "passthrough",
+    "secondary_auditors",
+    "resubmission",
+    "additional_eins",
+  ])
+    await here.write(table, []);
+  await here.write("additional_ueis", [
+    { report_id: id(5), additional_uei: "ALDERALDER12" },
+    { report_id: id(5), additional_uei: "ONLYOTHERS12" },
+    { report_id: id(20), additional_uei: "HIDDENUEI123" },
+  ]);
+  await here.load();
+  const variables = {
+    APP_PORT: "0",
+    TRUSTED_IPS: "127.0.0.1",
+    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
+  };
+  service = await startSite({
+    ...readSiteAppConfig(variables),
+    addSite: await prepareSite({ pages: readSiteConfig({ API_URL: "https://api.example.gov" }) }),
+    logger: pino({ level: "silent" }),
+  });
+});
+afterAll(() => service?.close());
+
+let clients = 0;
+/** Each request comes from another client, so that it is not limited. */
+async function get(target: string) {
+  clients += 1;
+  const headers = { "x-forwarded-for": `2001:db8:${clients.toString(16)}::1`, accept: "text/html" };
+  return send(service.url, target, { headers });
+}
+/** What a person reads. */
+const read = (html: string) =>
+  html
+    .replace(/^.*<main[^>]*>|<\/main>.*$/gs, "")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ");
+const open = async (target: string) => read((await get(target)).text);
+
+describe("the page of a report", () => {
+  it.each([
+    [
+      1,
+      "Not clean: 2 findings: 1 material weakness, 1 repeat; opinion unmodified and qualified; opinion on compliance qualified for 1 program.",
+    ],
+    [4, "Clean: no findings; opinion unmodified on statements not prepared under GAAP."],
+    [5, " no findings; opinion not stated."],
+  ])("says first whether report %i is clean", async (report, verdict) => {
+    expect(await open(`/record/${id(report)}`)).toMatch(
+      new RegExp(`^ \\S.{0,40} ${verdict.trim().replaceAll(".", "\\.")}`),
+    );
+  });
+
+  it("shows each finding once: its flags, programs and requirements, and its whole text beside the whole plan", async () => {
+    const { status, headers, text } = await get(`/record/${id(1)}`);
+    expect([status, headers["cache-control"]]).toEqual([200, "public, no-cache"]);
+    const [, card = ""] = /<article class="finding"[^>]*>(.*?)<\/article>/s.exec(text) ?? [];
+    expect(read(card)).toContain(
+      "2023-001 material weakness repeat Programs 93.778 Medicaid 84.010 Title I Requirement allowable costs; reporting" +
+        " Awards 2 awards, $2,000,000 expended, direct and passed through Repeat of 2022-004 , 2022-024 , 2021-001",
+    );
+    expect(read(card)).toContain(
+      "What the auditor found The city &lt;b&gt;lost receipts. What the auditee plans We will keep them.",
+    );
+    expect(card).toContain('<h3 id="2023-001">');
+    expect(card).toContain('href="/program/93.778"');
+    expect(text.match(/<article /g)).toHaveLength(2);
+  });
+
+  it("links to the public findings that a finding repeats, on their page, and to no suppressed one", async () => {
+    const { text } = await get(`/record/${id(1)}`);
+    expect(text).toContain(`<a href="/record/${id(2)}#2022-004">2022-004</a>`);
+    expect(text).toContain(`<a href="/record/${id(2)}?page=2#2022-024">2022-024</a>`);
+    expect(text).not.toContain(id(3));
+    expect((await get(`/record/${id(2)}?page=2`)).text).toContain('<h3 id="2022-024">');
+    expect((await get(`/record/${id(2)}`)).text).toContain('<h3 id="2022-004">');
+  });
+
+  it("links to the auditee, its other public years, the auditor and the PDF", async () => {
+    const { text } = await get(`/record/${id(1)}`);
+    for (const link of [
+      "/auditee/ALDERALDER12",
+      `/record/${id(2)}`,
+      `/record/${id(4)}`,
+      "/search?q=043015799",
+      `/dissemination/report/pdf/${id(1)}`,
+    ])
+      expect(text).toContain(`href="${link}"`);
+  });
+
+  it("shows the largest awards, says of how many, and has all as CSV", async () => {
+    const text = await open(`/record/${id(2)}`);
+    expect(text).toContain("Federal awards (70) The 50 largest. All awards as CSV");
+    expect(text).toContain("$1,070");
+    expect(text).not.toContain("$1,020");
+    const csv = await get(`/record/${id(2)}/federal_awards.csv`);
+    expect(csv.headers["content-type"]).toBe("text/csv; charset=utf-8");
+    expect(csv.text.trim().split("\n")).toHaveLength(71);
+  });
+
+  it("names the data set, the API's requests and its own address", async () => {
+    const { text } = await get(`/record/${id(1)}`);
+    const [dataSet] = await here.select("select publication.live_data_set() as id");
+    expect(text).toContain(`Data set <code class="id">${dataSet?.id}</code>`);
+    expect(text).toContain(`https://api.example.gov/finding_summaries?report_id=eq.${id(1)}`);
+    expect(text).toContain(`/record/${id(1)}</span>`);
+  });
+
+  it("says the same of suppressed, superseded and unknown reports", async () => {
+    const [suppressed, ...others] = await Promise.all(
+      [20, 151, 99].map((each) => get(`/record/${id(each)}`)),
+    );
+    expect(suppressed?.status).toBe(404);
+    expect(suppressed?.text).toContain("Tribal key");
+    for (const other of others)
+      expect(other?.text.replace(/\d{10}/g, id(20).slice(-10))).toBe(suppressed?.text);
+    for (const each of [20, 151, 99])
+      expect((await get(`/record/${id(each)}/federal_awards.csv`)).status).toBe(404);
+  });
+
+  it.each(["general", "search_terms", "fingerprints", "data_set", "pg_class", "x"])(
+    "has no CSV file of the table %s",
+    async (table) => {
+      expect((await get(`/record/${id(1)}/${table}.csv`)).status).toBe(404);
+    },
+  );
+});
+
+describe("the page of an auditee", () => {
+  it("has a row for each year, the newest first, also for those without a public report", async () => {
+    const text = await open("/auditee/ALDERALDER12");
+    expect(text).toMatch(/^ City of Alder Local government in Iowa\. UEI ALDERALDER12/);
+    expect(text).toContain("Findings in 2 of 3 public reports.");
+    expect(text).toMatch(
+      /2023 2 1 1 unmodified and qualified \$2,000,000 =Brown &amp; Co 2024-01-31 2022 25 0 0 unmodified .*? 2021 no public report 2020 no public report 2019 0 0 0 /,
+    );
+    expect(await open("/auditee/111222333")).toContain("2021 no public report");
+  });
+
+  it("says that a report covers two years", async () => {
+    expect(await open("/auditee/BIENNIAL1234")).toContain("2022 in the next report 2021 0");
+  });
+
+  it("compares findings with public reports of the same kind and size, if there are 20", async () => {
+    const text = await open("/auditee/ALDERALDER12");
+    expect(text).toContain(
+      "2023 local government, $1,000,000 to $3,000,000 expended: 20 reports 2 0 17 have fewer, 1 as many, 2 more",
+    );
+    // In other years, there are too few.
+    expect(text.match(/have fewer/g)).toHaveLength(1);
+  });
+
+  it("lists the reports in which it is an additional UEI", async () => {
+    expect(await open("/auditee/ALDERALDER12")).toContain("additional UEI Silent County, 2023");
+    expect(await open("/auditee/ONLYOTHERS12")).toMatch(/no public report of its own.*Silent County, 2023/);
+  });
+
+  it.each(["HHHHHHHH1234", "HIDDENUEI123", "998877665"])(
+    "says of %s what it says of an unknown one",
+    async (hidden) => {
+      const unknown = /^\d/.test(hidden) ? "123456780" : "ZZZZZZZZ1234";
+      const [one, other] = [await get(`/auditee/${hidden}`), await get(`/auditee/${unknown}`)];
+      expect(one.status).toBe(404);
+      expect(other.text.replaceAll(unknown, hidden)).toBe(one.text);
+      expect((await get(`/auditee/${hidden}.csv`)).status).toBe(404);
+    },
+  );
+
+  it("is found by an EIN with a hyphen and by a UEI in lower case", async () => {
+    for (const [typed, own] of [
+      ["11-1222333", "111222333"],
+      ["alderalder12", "ALDERALDER12"],
+    ]) {
+      const { status, headers } = await get(`/auditee/${typed}`);
+      expect([status, headers.location]).toEqual([302, `/auditee/${own}`]);
+    }
+  });
+
+  it.each(["x", "GSA_MIGRATION", "UEI5", "1-11222333"])("has no page for %s", async (typed) => {
+    expect((await get(`/auditee/${typed}`)).status).toBe(404);
+  });
+
+  it("has its rows as CSV in which no text is a formula and codes keep their zeros", async () => {
+    const { text, headers } = await get("/auditee/ALDERALDER12.csv");
+    expect(headers["content-disposition"]).toBe('attachment; filename="auditee-ALDERALDER12.csv"');
+    const [, first = ""] = text.split("\n");
+    expect(first).toContain("'=Brown & Co");
+    expect(first).toContain('"=""043015799"""');
+    expect(text.trim().split("\n")).toHaveLength(4);
+  });
+});
+
+it("no page of a report or auditee reads suppressed rows", async () => {
+  await here.select("begin");
+  const tables = await here.select(
+    "select oid::regclass::text as name from pg_class where relnamespace = 'suppressed'::regnamespace and relkind = 'r'",
+  );
+  await here.select("rollback");
+  expect(tables.length).toBeGreaterThan(10);
+  const { connect } = await import("../../shared/connect.ts");
+  const lock = await connect(here.database.url, "test");
+  try {
+    await lock.query("begin");
+    await lock.query(`lock table ${tables.map(({ name }) => name).join(", ")} in access exclusive mode`);
+    for (const path of [
+      `/record/${id(1)}`,
+      `/record/${id(20)}`,
+      "/auditee/ALDERALDER12",
+      "/auditee/HHHHHHHH1234",
+    ])
+      expect([path, (await get(path)).status < 500]).toEqual([path, true]);
+  } finally {
+    await lock.end();
+  }
+});
