@@ -9,8 +9,8 @@ const reportColumns =
   "report_id,auditee_name,auditee_uei,auditee_ein,auditee_city,auditee_state,audit_year,is_public";
 
 /**
- * Adds related rows to the request for a row: for a report, the rows of other tables, to be counted; for any other row, its
- * report and the tables that the API embeds in it. The API embeds ten tables at most, so the findings are counted once.
+ * Adds related rows to the request for a row: for a report, the rows of every other table, to be counted; for any other
+ * row, its report and the tables that the API embeds in it.
  */
 export function embedParts(query: Query, table: Table | undefined): Query {
   const columnsOf = (name: string) => {
@@ -18,9 +18,9 @@ export function embedParts(query: Query, table: Table | undefined): Query {
     if (table?.name === "general") return "report_id";
     return name === "findings" && table?.name !== "federal_awards" ? `*,${programTerm}` : "*";
   };
-  const parts = table?.embeds
-    .filter((name) => name !== "finding_summaries")
-    .map((name) => `${name}(${columnsOf(name)})`);
+  // findings has the rows of finding_summaries, too, and a request may embed at most 10 tables.
+  const embeds = table?.embeds.filter((name) => name !== "finding_summaries");
+  const parts = embeds?.map((name) => `${name}(${columnsOf(name)})`);
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };
 }
 
