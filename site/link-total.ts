@@ -49,13 +49,23 @@ export function linkRowAudits(table: string, row: Record<string, unknown>): stri
   return counted && linkAudits(counted.year, counted.group);
 }
 
+/** How groups that have a page are written. */
+const forms: Partial<Record<Group["column"], [kind: string, form: RegExp]>> = {
+  aln: ["program", /^\d\d\.[A-Z0-9]{1,6}$/],
+  federal_agency_prefix: ["agency", /^\d\d$/],
+  auditee_state: ["state", /^[A-Z]{2}$/],
+};
+
+/** The URL of the page of a program, an agency or a state. Undefined for a malformed number. */
+export function linkGroup({ column, value }: Group): string | undefined {
+  const [kind, form] = forms[column] ?? [];
+  return form?.test(value) ? `/${kind}/${value}` : undefined;
+}
+
 /** The URL of the audits with awards of an agency or program, in a year or in all years. Undefined for a malformed number. */
-export function linkAudits(year: string | undefined, { column, value }: Group): string | undefined {
-  const isReadable =
-    (column === "aln" && /^\d\d\.[A-Z0-9]{1,6}$/.test(value)) ||
-    (column === "federal_agency_prefix" && /^\d\d$/.test(value));
-  if (!isReadable) return undefined;
-  return `/search?${new URLSearchParams({ q: [value, year].filter(Boolean).join(" ") })}`;
+export function linkAudits(year: string | undefined, group: Group): string | undefined {
+  if (group.column === "auditee_state" || linkGroup(group) === undefined) return undefined;
+  return `/search?${new URLSearchParams({ q: [group.value, year].filter(Boolean).join(" ") })}`;
 }
 
 type Parameter = [name: string, value: string];

@@ -160,7 +160,7 @@ function writeFinding(row: FoundFindings["rows"][number]): Html {
 <h2><a href="/record/${id}#${number}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
-<p>${describeRequirements(row.type_requirement) || "Requirement not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`}</p>
+<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`}</p>
 ${row.text ? html`<p>${markWords(row.text)}</p>` : html`<p class="hint">The report has no text for this finding.</p>`}
 ${row.plan && html`<p><strong>Plan:</strong> ${markWords(row.plan)}</p>`}
 </article>
@@ -203,6 +203,7 @@ function writeCounts({ criteria, found: { counts, total } }: FindingsResult): Ht
   const lists = Object.entries(counted).map(([name, heading]) => {
     const isProgram = name === "agency" && criteria.aln !== undefined;
     const values = name in criteria || isProgram ? [] : counts.filter((each) => each.name === name);
+    if (name === "year") values.sort((one, other) => other.value.localeCompare(one.value));
     const links = values.map(({ value, findings }) =>
       link({ [name]: value }, describeValue(name, value), findings),
     );

@@ -1,5 +1,6 @@
-import type { FindingsOfGroup } from "../findings/find-findings.ts";
+import { type FindingsOfGroup, mostInFile } from "../findings/find-findings.ts";
 import { describeValue, type FindingCriteria, linkFindings } from "../findings/read-criteria.ts";
+import { writeFindingsQuery } from "../findings/write-query.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
@@ -40,7 +41,8 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
     body: html`<div class="wrap page">
 <h1>${title}</h1>
 <p class="lead">Public audits report ${formatMoney(sum("amount_expended"))} expended and
-  <a href="${linkFindings(group.criteria)}">${formatNumber(sum("findings"))} findings</a>${writeSpan(found)}.</p>
+  <a href="${linkFindings(group.criteria)}">${formatNumber(sum("findings"))} findings</a>${writeSpan(found)}.
+  See the <a href="/search?q=${encodeURIComponent(group.value)}">audits</a>.</p>
 ${writeYears(group, found)}
 ${writeRequirements(group, found)}
 ${group.kind !== "state" && writeStates(group, found)}
@@ -173,8 +175,9 @@ ${scroll("Auditees", table("Auditees with the most findings", headings, rows))}`
   );
 }
 
-function writeSource(context: PageContext, { kind, value }: Group, title: string): Html {
+function writeSource(context: PageContext, { kind, value, criteria }: Group, title: string): Html {
   const [name, column] = tables[kind];
+  const findings = writeFindingsQuery(criteria);
   const extra = writeExtra([[column, `eq.${value}`]]);
   return writeExtract(context, {
     title,
@@ -184,6 +187,11 @@ function writeSource(context: PageContext, { kind, value }: Group, title: string
         name: "Totals by year",
         query: { ...emptyQuery, table: name, extra, order: ["audit_year"] },
       },
+      {
+        name: `The newest ${formatNumber(mostInFile)} findings`,
+        csv: linkFindings(criteria, 1, "/findings.csv"),
+      },
+      ...(findings ? [findings] : []),
     ],
   });
 }
