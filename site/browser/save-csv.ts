@@ -1,7 +1,7 @@
 import { largestLimit, type Query } from "../query.ts";
 import { addJoined, completeColumns } from "../table-facts.ts";
 import type { Outcome } from "./outcome.ts";
-import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
+import { adaptForSpreadsheets, byteOrderMark } from "../spreadsheet-csv.ts";
 import type { Read } from "./use-reading.ts";
 
 /** Saves all rows of a query as a CSV file, with the API's values or adapted for spreadsheets. */

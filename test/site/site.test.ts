@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDefinition } from "../../scripts/refresh/read-definition.ts";
 import type { VersionDescription } from "../../site/api-description.ts";
 import { readAddress, writeRequest } from "../../site/browser/outcome.ts";
-import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
+import { adaptForSpreadsheets } from "../../site/spreadsheet-csv.ts";
 import { columns, tables } from "../support/columns.ts";
 import { openSite, plenty, type Site } from "./open-site.ts";
 

@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
+import { adaptForSpreadsheets } from "../../site/spreadsheet-csv.ts";
 
 test.each([
   ["title", "=1+1", "'=1+1"],

@@ -1,5 +1,5 @@
-import { alnName, alnParts, writeAln } from "../aln.ts";
-import { isMoney } from "../format-value.ts";
+import { alnName, alnParts, writeAln } from "./aln.ts";
+import { isMoney } from "./format-value.ts";
 
 /** Excel reads a CSV file as UTF-8 only if it starts with a byte-order mark. */
 export const byteOrderMark = "\ufeff";

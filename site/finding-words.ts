@@ -1,0 +1,80 @@
+import codes from "../db/api/api_v1_1_0/codes.json" with { type: "json" };
+import { formatNumber } from "./format.ts";
+import { type Html, html } from "./html.ts";
+
+type Words = Readonly<Record<string, string>>;
+
+const opinions: Words = codes.names.opinions;
+/** Kinds of auditees, as in general.entity_type. */
+export const entityTypes: Words = codes.names.entity_types;
+/** Compliance requirements by their letters, as in findings.type_requirement. */
+export const requirements: Words = codes.words["findings.type_requirement"];
+/** What a "Y" in each flag of a finding means. */
+export const findingFlags: Words = codes.names.finding_flags;
+const grave = ["is_material_weakness", "is_modified_opinion", "is_questioned_costs"];
+
+/** The auditor's opinions on the financial statements, as columns of general. */
+export interface Opinions {
+  /** Codes with commas. */
+  gaap_results: string | null;
+  /** The opinions on statements under another framework than GAAP: codes with commas. */
+  sp_framework_opinions?: string | null;
+}
+
+const listOpinions = ({ gaap_results: gaap, sp_framework_opinions: other }: Opinions): string[] => {
+  const listed = [gaap, /not_gaap/.test(gaap ?? "") ? other : ""].join(",").split(/[\s,]+/);
+  return [...new Set(listed)].filter(Boolean);
+};
+
+/** Describes the opinion on the financial statements: "unmodified", "unmodified and qualified", "not stated". */
+export function describeOpinion(stated: Opinions): string {
+  const listed = listOpinions(stated);
+  const isOther = listed.includes("not_gaap");
+  const words = listed.filter((code) => code !== "not_gaap").map((code) => opinions[code] ?? code);
+  if (listed.length === 0) return "not stated";
+  return [words.join(" and "), isOther && opinions.not_gaap].filter(Boolean).join(" ");
+}
+
+/** Whether every opinion on the financial statements is unmodified, or none is stated. */
+export const isUnmodified = (stated: Opinions): boolean =>
+  listOpinions(stated).every((code) => code === "unmodified_opinion" || code === "not_gaap");
+
+/** Describes letters of compliance requirements in words: "allowable costs; reporting". */
+export function describeRequirements(letters: string | null): string {
+  return [...(letters ?? "")].map((letter) => requirements[letter] ?? letter).join("; ");
+}
+
+/** Writes the flags of a finding that are "Y", in words. */
+export function writeBadges(finding: Readonly<Record<string, unknown>>): Html | false {
+  const set = Object.entries(findingFlags).filter(([column]) => finding[column] === "Y");
+  return (
+    set.length > 0 &&
+    html`<ul class="badges">${set.map(
+      ([column, words]) => html`<li${grave.includes(column) && html` class="grave"`}>${words}</li>`,
+    )}</ul>`
+  );
+}
+
+/** Counts of findings, not of rows. */
+export interface FindingCounts {
+  findings: number;
+  material_weaknesses: number;
+  repeat_findings: number;
+}
+
+/** Writes a number with its noun: "1 finding", "3,000 findings", "no findings". */
+export const count = (number: number, noun: string, plural = `${noun}s`): string =>
+  `${number === 0 ? "no" : formatNumber(number)} ${number === 1 ? noun : plural}`;
+
+/** Describes findings: "3 findings: 1 material weakness, 1 repeat", "no findings". */
+export function describeFindings({
+  findings,
+  material_weaknesses: weaknesses,
+  repeat_findings: repeats,
+}: FindingCounts): string {
+  const parts = [
+    weaknesses > 0 && count(weaknesses, "material weakness", "material weaknesses"),
+    repeats > 0 && count(repeats, "repeat", "repeats"),
+  ].filter(Boolean);
+  return `${count(findings, "finding")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+}

@@ -1,0 +1,43 @@
+import { formatTime } from "../format.ts";
+import { type Html, html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import type { Query } from "../query.ts";
+import { writeSnippet } from "../request-snippets.ts";
+import { linkToExplorer, writeTarget } from "../write-target.ts";
+import { command } from "./layout.ts";
+
+interface Extract {
+  /** What the page is about, for the citation. */
+  title: string;
+  /** The page's path and query string, if it has an address that can be kept. */
+  path: string | undefined;
+  /** The rows of the page. */
+  rows: {
+    /** What they are: "Findings". */
+    name: string;
+    /** The path of a CSV file of them. */
+    csv?: string;
+    /** The request to the API that returns the same rows. */
+    query: Query;
+  }[];
+}
+
+/** Writes how to get a page's rows as CSV or from the API, and how to cite the page. */
+export function writeExtract({ config, facts, appUrl }: PageContext, { title, path, rows }: Extract): Html {
+  const schema = facts?.api[0]?.schema ?? "";
+  const dataSet = facts?.data_set;
+  const published =
+    dataSet &&
+    html`<time datetime="${dataSet.published_at.toISOString()}">${formatTime(dataSet.published_at)}</time>`;
+  return html`<section class="extract" aria-labelledby="extract"><h2 id="extract">Get these rows, or cite this page</h2>
+<ul class="only-screen">${rows.map(
+    ({
+      name,
+      csv,
+      query,
+    }) => html`<li>${name}: ${csv && html`<a href="${csv}">CSV for spreadsheets</a>, `}<a href="${linkToExplorer(schema, query)}">explorer</a>
+  <details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details></li>`,
+  )}</ul>
+<p>Cite this as: Single Audit API. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
+</section>`;
+}
