@@ -5,6 +5,8 @@ import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { DatabaseUnavailable } from "../shared/web/database.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
+import { createCheck } from "./check/check-reports.ts";
+import { serveCheck } from "./check/serve-check.ts";
 import type { SiteConfig } from "./config.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
@@ -74,6 +76,7 @@ function addSite(
   addFeed(site);
   const query = limitQueries(pool, whileOn);
   serveSearch(site, createSearch(query));
+  serveCheck(app, site, createCheck(query));
   addReports(site, createReportReader(query));
   addOpenApi(site);
   addAssets(site);
@@ -221,7 +224,7 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
   app.addHook("onSend", async (request, reply, payload) => {
     const type = String(reply.getHeader("content-type"));
     if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
-    if (request.method !== "GET" || typeof payload !== "string") return payload;
+    if (!["GET", "POST"].includes(request.method) || typeof payload !== "string") return payload;
     const body = JSON.parse(payload);
     if (typeof body.message !== "string") return payload;
     reply.header("vary", "Accept");

@@ -30,6 +30,7 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
   const links = [
     ["/", "Overview"],
     ["/explorer", "Explorer"],
+    ["/check", "Check a list"],
     ["/totals", "Totals"],
     ["/reference", "Reference"],
     ...(hasPublicData ? [["/files", "Files"]] : []),
