@@ -280,7 +280,7 @@ describe("a suppressed report", () => {
 
   it("costs what an unknown one costs", async () => {
     const measure = async (each: string) => {
-      const plan = await here.select<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
+      const plan = await here.select(
         `explain (analyze, buffers, format json) select publication.check_reports(array['${each}'], '2023', '93.778')`,
       );
       const { Plan: counted } = plan[0]?.["QUERY PLAN"][0] ?? { Plan: {} };
