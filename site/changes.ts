@@ -1,6 +1,8 @@
 import type { Pool } from "pg";
 import { z } from "zod";
+import type { ChangesFilter } from "./changes-filter.ts";
 import { keepAnswer } from "./keep-answer.ts";
+import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 
 const ofEachKind = <Value extends z.ZodType>(value: Value) =>
   z.object({ added: value, changed: value, removed: value });
@@ -16,6 +18,10 @@ export const changes = z.array(
     counts: ofEachKind(z.number()),
     /** The IDs of the first 100 of them. */
     first: ofEachKind(z.array(z.string())),
+    /** The auditees' names, by report ID, of reports that are public now. */
+    names: z.record(z.string(), z.string().nullable()),
+    /** False if too many reports changed for a filter to look at them. */
+    is_read: z.boolean().optional(),
   }),
 );
 
@@ -35,4 +41,18 @@ export function createChangesReader(
     return changes.parse(rows[0]?.found);
   };
   return keepAnswer(ask, () => 30_000, onError);
+}
+
+export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => Promise<Changes>;
+
+/** Creates a function that reads the changes of some reports for a client. It throws what `query` throws. */
+export function createFilteredChangesReader(query: LimitedQuery): ReadFilteredChanges {
+  return async (visitor, { criteria }) => {
+    const { found } = await query<{ found: unknown }>(
+      visitor,
+      "select publication.list_changes($1) as found",
+      [JSON.stringify(criteria)],
+    );
+    return changes.parse(found);
+  };
 }

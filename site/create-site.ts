@@ -3,9 +3,13 @@ import type { Pool } from "pg";
 import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { DatabaseUnavailable } from "../shared/web/database.ts";
+import { makeError, sendError } from "../shared/web/error-responses.ts";
 import { createAuditeeReader } from "./auditee.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
-import { createChangesReader } from "./changes.ts";
+import { createChangesReader, createFilteredChangesReader, type ReadFilteredChanges } from "./changes.ts";
+import { type ChangesFilter, readChangesFilter } from "./changes-filter.ts";
+import { createCheck } from "./check/check-reports.ts";
+import { serveCheck } from "./check/serve-check.ts";
 import type { SiteConfig } from "./config.ts";
 import { createFindingsReader } from "./findings/find-findings.ts";
 import { serveFindings } from "./findings/serve-findings.ts";
@@ -75,9 +79,10 @@ function addSite(
       app.route({ method: ["GET", "HEAD"], url, onRequest: allowAnyOrigin(app, url), handler }),
   };
   addPages(site);
-  addFeed(site);
   const query = limitQueries(pool, whileOn);
+  addChanges(site, createFilteredChangesReader(query));
   serveSearch(site, createSearch(query));
+  serveCheck(app, site, createCheck(query));
   serveFindings(site, createFindingsReader(query));
   serveReports(site, createReportReader(query));
   serveAuditees(site, createAuditeeReader(query));
@@ -118,17 +123,13 @@ const describeSecurity = ({ apiUrl }: SiteConfig) => ({
 });
 
 function addPages(site: Site): void {
-  const { publicFiles, whileOn, readChanges, readPrograms } = site;
+  const { publicFiles, whileOn, readPrograms } = site;
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": (context) => writeExplorer(requireFacts(context)),
     "/totals": async (context) => {
       await whileOn();
       return writeTotals(requireFacts(context), async (asked) => requireAnswer(await readPrograms(asked)));
-    },
-    "/changes": async (context) => {
-      if (context.facts?.data_set) await whileOn();
-      return writeChanges(context, requireAnswer(await readChanges()));
     },
     "/reference": (context) => writeReference(requireFacts(context)),
     ...(publicFiles && {
@@ -155,15 +156,37 @@ const requireFacts = (context: PageContext): FactsContext => ({
   facts: requireAnswer(context.facts),
 });
 
-function addFeed({ addOpenRoute, whileOn, readChanges, describeContext }: Site): void {
-  addOpenRoute(feedPath, async (request, reply) => {
+/** Serves the changes of all reports, or of those that match a filter, as a page and as a feed. */
+function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
+  const { whileOn, readChanges, describeContext } = site;
+  const read = async (request: FastifyRequest, reply: FastifyReply, filter: ChangesFilter | undefined) => {
+    reply.header("cache-control", `${filter ? "private" : "public"}, no-cache`);
+    if (filter === undefined) return requireAnswer(await readChanges());
+    return filter.search === "" ? [] : readFiltered(identifyVisitor(request, reply), filter);
+  };
+  site.addRoute("/changes", async (request, reply) => {
+    const context = await describeContext(request);
+    if (context.facts?.data_set) await whileOn();
+    const filter = readChangesFilter(context.asked);
+    const body = writeChanges(context, await read(request, reply, filter), filter);
+    reply.headers(site.securityHeaders);
+    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+  });
+  site.addOpenRoute(feedPath, async (request, reply) => {
     await whileOn();
-    const changes = requireAnswer(await readChanges());
-    const body = writeFeed(await describeContext(request), changes);
-    reply.header("cache-control", "public, no-cache");
+    const context = await describeContext(request);
+    const filter = readChangesFilter(context.asked);
+    // A feed of other reports than those that were asked for would go unnoticed.
+    if (filter && filter.unread.length > 0) return sendError(reply, unknownFilter);
+    const body = writeFeed(context, await read(request, reply, filter), filter);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }
+
+const unknownFilter = makeError(400, "unknown_filter", {
+  message: "The feed was not filtered, because a parameter is not understood.",
+  hint: "Open /changes, choose a state, a program or UEIs and EINs there, and subscribe to the feed of that page.",
+});
 
 function addOpenApi({ addOpenRoute, readFacts, config }: Site): void {
   addOpenRoute("/openapi.json", async (request, reply) => {
@@ -206,7 +229,7 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
   app.addHook("onSend", async (request, reply, payload) => {
     const type = String(reply.getHeader("content-type"));
     if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
-    if (request.method !== "GET" || typeof payload !== "string") return payload;
+    if (!["GET", "POST"].includes(request.method) || typeof payload !== "string") return payload;
     const body = JSON.parse(payload);
     if (typeof body.message !== "string") return payload;
     reply.header("vary", "Accept");

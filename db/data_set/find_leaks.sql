@@ -306,6 +306,14 @@ begin
   if publication.search_reports(jsonb_build_array(jsonb_build_object('report_ids', hidden))) ->> 'chosen' is not null then
     return next 'publication.search_reports() finds suppressed reports, so the pages would show them.';
   end if;
+  -- 1,000 at a time.
+  if exists (
+    select
+    from generate_series(1, cardinality(hidden), 1000) as first
+    where publication.check_reports(hidden[first:first + 999]) <> '[]'
+  ) then
+    return next 'publication.check_reports() finds suppressed reports, so the pages would show them.';
+  end if;
   if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
     return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
   end if;

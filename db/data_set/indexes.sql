@@ -60,6 +60,14 @@ create index general_auditor_firm_name_words on disclosed.general using gin (ext
 comment on index disclosed.general_auditor_firm_name_words is
   'Finds auditors by words of a name: general?auditor_words=plfts(names).smith, and the search of the pages';
 -- 0.1 s
+create index additional_ueis_additional_uei on disclosed.additional_ueis (additional_uei, report_id);
+comment on index disclosed.additional_ueis_additional_uei is
+  'Finds reports by an additional UEI: additional_ueis?additional_uei=eq.…, and the search and check of the pages';
+-- 0.1 s
+create index additional_eins_additional_ein on disclosed.additional_eins (additional_ein, report_id);
+comment on index disclosed.additional_eins_additional_ein is
+  'Finds reports by an additional EIN: additional_eins?additional_ein=eq.…, and the search and check of the pages';
+-- 0.1 s
 create index search_terms_terms on disclosed.search_terms using gin (terms);
 comment on index disclosed.search_terms_terms is
   'Finds the reports with awards of an agency or program in a state and year, for the pages: /search?q=93.778 TX';

@@ -78,7 +78,7 @@ function countRequests(app: FastifyInstance, pool: Pool, checkParts: () => Promi
   return metrics.registry;
 }
 
-/** No route reads a body, so bodies of every content type are accepted and discarded. */
+/** Bodies of every content type are accepted and discarded, unless a route adds a parser. */
 function discardBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, body, done) => {
@@ -87,11 +87,12 @@ function discardBodies(app: FastifyInstance): void {
   });
 }
 
-/** Allows HEAD and OPTIONS only if the route does, because programs that preview a link must not redeem its token. */
+/** Allows HEAD, OPTIONS and POST only if the route does, because programs that preview a link must not redeem its token. */
 function refuseOtherMethods(app: FastifyInstance): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
-    const isKnown = ["HEAD", "OPTIONS"].includes(request.method) && request.routeOptions.url !== undefined;
+    const isKnown =
+      ["HEAD", "OPTIONS", "POST"].includes(request.method) && request.routeOptions.url !== undefined;
     if (request.method !== "GET" && !isKnown) return sendError(reply, methodNotAllowed);
   });
 }

@@ -31,6 +31,7 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
     ["/", "Overview"],
     ["/findings", "Findings"],
     ["/explorer", "Explorer"],
+    ["/check", "Check a list"],
     ["/totals", "Totals"],
     ["/reference", "Reference"],
     ...(hasPublicData ? [["/files", "Files"]] : []),

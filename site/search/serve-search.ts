@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
+import { readList } from "../check/read-list.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeSearch } from "../pages/search.ts";
 import { sendBody } from "../send-body.ts";
@@ -21,6 +22,9 @@ export function serveSearch(
   addRoute("/search", async (request, reply) => {
     const { q, as, page: typedPage } = request.query as Record<string, unknown>;
     const text = cleanSearch(q);
+    const list = readList(text);
+    if (list.entries.length > 1 && list.unread.length === 0 && list.address !== undefined)
+      return reply.redirect(`/check?u=${list.address}`, 302);
     const context = await describeContext(request);
     const cacheControl = `${text === "" ? "public" : "private"}, no-cache`;
     reply.headers({ ...securityHeaders, "cache-control": cacheControl });

@@ -18,6 +18,12 @@ as $$
           'added', changes.added[:100],
           'changed', changes.changed[:100],
           'removed', changes.removed[:100]
+        ),
+        -- Only of reports that are public now.
+        'names', (
+          select coalesce(jsonb_object_agg(general.report_id, general.auditee_name), '{}')
+          from disclosed.general
+          where general.report_id = any (changes.added[:100] || changes.changed[:100])
         )
       )
       order by changes.number desc
@@ -27,5 +33,5 @@ as $$
   from publication.changes
 $$;
 comment on function publication.describe_changes is
-  'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, and the IDs of the first 100 of each.';
+  'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, the IDs of the first 100 of each, and the names of the auditees of those that are public now.';
 grant execute on function publication.describe_changes to report_service, site;

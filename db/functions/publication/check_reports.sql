@@ -1,0 +1,75 @@
+-- The pages' check of a list. It reads only the public tables, so a suppressed report is like one that does not exist: its UEI and
+-- EIN find nothing, at the cost of finding nothing.
+create or replace function publication.check_reports(ids text[], year text default null, aln text default null)
+returns jsonb
+language plpgsql stable security definer
+set search_path = '' set max_parallel_workers_per_gather = 0 set jit = off
+as $$
+begin
+  return (
+    with listed as materialized (
+      select distinct on (found.id, found.report_id) found.id, found.report_id, found.is_own, general.audit_year, general.fac_accepted_date
+      from publication.list_reports_of(ids) as found
+      join disclosed.general on general.report_id = found.report_id
+      where year is null or general.audit_year = year or found.id = found.report_id
+      order by found.id, found.report_id, found.is_own desc
+    ), ranked as (
+      select
+        listed.*,
+        count(*) over (partition by listed.id) as reports,
+        row_number() over (
+          partition by listed.id
+          order by listed.audit_year desc nulls last, listed.is_own desc, listed.fac_accepted_date desc nulls last, listed.report_id desc
+        ) as place
+      from listed
+    )
+    select coalesce(
+      jsonb_agg(
+        jsonb_build_object(
+          'id', ranked.id,
+          'is_own', ranked.is_own,
+          'reports', ranked.reports,
+          'report_id', general.report_id,
+          'auditee_name', general.auditee_name,
+          'auditee_city', general.auditee_city,
+          'auditee_state', general.auditee_state,
+          'audit_year', general.audit_year,
+          'fac_accepted_date', general.fac_accepted_date,
+          'gaap_results', general.gaap_results,
+          'sp_framework_opinions', general.sp_framework_opinions,
+          'findings', counted.findings,
+          'material_weaknesses', counted.material_weaknesses,
+          'repeat_findings', counted.repeat_findings,
+          'questioned_costs', counted.questioned_costs,
+          'findings_on_aln', case when aln is not null then counted.findings_on_aln end,
+          -- 2 CFR 200.521(d)
+          'management_decision_due', case
+            when case when aln is null then counted.findings else counted.findings_on_aln end > 0
+              then (general.fac_accepted_date + interval '6 months')::date
+          end
+        )
+        order by ranked.id
+      ),
+      '[]'
+    )
+    from ranked
+    join disclosed.general on general.report_id = ranked.report_id
+    cross join lateral (
+      select
+        count(*) as findings,
+        count(*) filter (where findings.is_material_weakness = 'Y') as material_weaknesses,
+        count(*) filter (where findings.is_repeat_finding = 'Y') as repeat_findings,
+        count(*) filter (where findings.is_questioned_costs = 'Y') as questioned_costs,
+        count(*) filter (where exists (
+          select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.')
+        )) as findings_on_aln
+      from disclosed.finding_summaries as findings
+      where findings.report_id = general.report_id
+    ) as counted
+    where ranked.place = 1
+  );
+end
+$$;
+comment on function publication.check_reports is
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinion, how many findings it has and how many of these concern the program or agency, and when management decisions are due. "reports" counts all that were found.';
+grant execute on function publication.check_reports to report_service, site;

@@ -1,0 +1,63 @@
+/** The most entries of a list that are checked. */
+export const mostEntries = 1000;
+/** The longest list that fits in an address, in characters of the address. */
+const longestAddress = 6000;
+const longestEntry = 60;
+
+/** An entry of a list, as typed, and the ID that it stands for. */
+export interface Entry {
+  typed: string;
+  kind: "report ID" | "UEI" | "EIN";
+  id: string;
+}
+
+/** A list of UEIs, EINs and report IDs, in the order in which it was typed. */
+export interface List {
+  entries: Entry[];
+  /** What is none of these. */
+  unread: string[];
+  /** How many further entries were not read. */
+  left: number;
+  /** The list as the value of a parameter. Undefined if it is too long for an address. */
+  address: string | undefined;
+}
+
+/** Reads a list with one entry a line, or with commas, semicolons, tabs, spaces or quotation marks between them. */
+export function readList(typed: string): List {
+  const words = clean(typed)
+    .replace(/\b(\d\d) (\d{7})\b/g, "$1-$2")
+    .split(/[\s,;|"'=]+/)
+    .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, ""))
+    .filter((word) => word !== "" && !isHeading(word));
+  const read = words.slice(0, mostEntries).map((word) => word.slice(0, longestEntry));
+  const entries = read.map(readEntry);
+  const address = encodeURIComponent(words.join(",")).replaceAll("%2C", ",");
+  return {
+    entries: entries.filter((entry) => entry !== undefined),
+    unread: read.filter((_, index) => entries[index] === undefined),
+    left: words.length - read.length,
+    address: address.length <= longestAddress ? address : undefined,
+  };
+}
+
+/** Makes characters that look alike the same. Removes those that PostgreSQL cannot store, and those that nobody sees. */
+const clean = (typed: string): string =>
+  typed
+    .normalize("NFKC")
+    .replace(/\p{Pd}|\u2212/gu, "-")
+    .replace(/[^\P{C}\s]/gu, "");
+
+const isHeading = (word: string): boolean =>
+  /^(?:(?:auditee|additional)_)?(?:ueis?|eins?)[:#]?$|^report_?ids?:?$/i.test(word);
+
+function readEntry(typed: string): Entry | undefined {
+  const word = typed.toUpperCase();
+  if (/^\d{4}-\d\d-[A-Z]+-\d{10}$/.test(word)) return { typed, kind: "report ID", id: word };
+  const [, ein] = /^(\d\d-?\d{7})$/.exec(word) ?? [];
+  if (ein !== undefined) return { typed, kind: "EIN", id: ein.replace("-", "") };
+  // Spreadsheets remove zeros from the beginning of numbers.
+  if (/^\d{7,8}$/.test(word)) return { typed, kind: "EIN", id: word.padStart(9, "0") };
+  // UEIs have no I and no O, and nearly all have a digit. Names have 12 letters too.
+  const isUei = /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word));
+  return isUei ? { typed, kind: "UEI", id: word } : undefined;
+}

@@ -1,0 +1,237 @@
+import type { CheckedEntry, Wanted } from "../check/check-reports.ts";
+import { type List, mostEntries } from "../check/read-list.ts";
+import { count, describeOpinion } from "../finding-words.ts";
+import { formatDay, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import { emptyQuery } from "../query.ts";
+import { writeExtract } from "./extract.ts";
+import { scroll, table, writeDocument } from "./layout.ts";
+
+/** A list, and what was found for it. */
+interface CheckResult {
+  /** What was typed. */
+  typed: { list: string; year: string; aln: string };
+  list: List;
+  wanted: Wanted;
+  checked: CheckedEntry[];
+  /** The path that shows the same result. Undefined if the list is too long for an address. */
+  path: string | undefined;
+  today: Date;
+}
+
+const title = "Check a list";
+
+/** The page that checks a list of UEIs, EINs and report IDs. Without a list, it has only the form. */
+export function writeCheck(context: PageContext, result: CheckResult | undefined): string {
+  return writeDocument(context, {
+    path: "/check",
+    title,
+    description: "Which auditees of a list have filed a single audit, and what was found.",
+    body: html`<div class="wrap page">
+<h1>${title}</h1>
+<p class="lead">Paste UEIs, EINs or report IDs to see which have a public single audit, and what the auditors found.</p>
+${result && [writeUnusedFilters(result), writeResult(context, result)]}
+${writeForm(context, result)}
+</div>`,
+  });
+}
+
+function writeForm({ facts }: PageContext, result: CheckResult | undefined): Html {
+  const { list = "", year = "", aln = "" } = result?.typed ?? {};
+  const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
+  const years = [...new Set([...known, year])].filter(Boolean).sort().reverse();
+  return html`<section aria-labelledby="form">${result ? html`<h2 id="form">Check another list</h2>` : html`<h2 id="form" class="visually-hidden">The list</h2>`}
+<form action="/check" method="post">
+<div class="field"><label for="list">UEIs, EINs or report IDs</label>
+  <textarea id="list" name="u" rows="8" required spellcheck="false" autocomplete="off" aria-describedby="list-hint">${list}</textarea>
+  <span class="hint" id="list-hint">One on each line, or with commas, tabs or spaces between them. At most ${formatNumber(mostEntries)}.</span></div>
+<div class="row">
+  <div class="field"><label for="year">Audit year</label>
+    <select id="year" name="year"><option value="">The newest report</option>${years.map(
+      (each) => html`<option${each === year && html` selected`}>${each}</option>`,
+    )}</select></div>
+  <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
+    <input id="aln" name="aln" maxlength="20" autocomplete="off" placeholder="93.778" value="${aln}"></div>
+</div>
+<button type="submit">Check</button>
+</form></section>`;
+}
+
+function writeResult(context: PageContext, result: CheckResult): Content {
+  const { list, checked, path } = result;
+  if (checked.length === 0)
+    return html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
+  (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
+  return html`<p role="status">${describeResult(result)}</p>
+${writeUnread(list)}
+${
+  list.left > 0 &&
+  html`<p class="notice">Only the first ${formatNumber(mostEntries)} entries were checked. ${formatNumber(list.left)} more were left out. Check
+  them as another list.</p>`
+}
+${writeDue(result)}
+${writeRows(result)}
+${
+  checked.some(({ report }) => report === undefined) &&
+  html`<p class="hint">“Nothing public found” means that no public report${result.wanted.year && ` of audit year ${result.wanted.year}`} names the UEI or EIN.
+  The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
+  suppressed, was resubmitted, or does not exist.</p>`
+}
+<p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
+  six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)).</p>
+${
+  path === undefined
+    ? html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
+  list.</p>`
+    : html`<p><a href="/changes?u=${writeIds(checked)}">What changed for this list</a>, also as an
+  <a href="/changes.atom?u=${writeIds(checked)}">Atom feed</a> of new and changed reports.</p>`
+}
+${path === undefined && writeSaveForm(result)}
+${writeSource(context, result)}`;
+}
+
+/** A year or a program that was typed, but not understood. */
+function writeUnusedFilters({ typed, wanted }: CheckResult): Content {
+  return [
+    typed.year !== "" &&
+      wanted.year === undefined &&
+      html`<p class="notice">“${typed.year}” is not an audit year, such as 2023. The newest reports are shown.</p>`,
+    typed.aln !== "" &&
+      wanted.aln === undefined &&
+      html`<p class="notice">“${typed.aln}” is not a program’s number, such as 93.778, or an agency’s, such as 93. It was not used.</p>`,
+  ];
+}
+
+/** The IDs of a list as the value of a parameter. */
+const writeIds = (checked: CheckedEntry[]): string => [...new Set(checked.map(({ id }) => id))].join(",");
+
+/** "60 entries: 55 have a public report, 5 have none. 12 reports have findings, 34 in all." */
+function describeResult({ checked, wanted: { year, aln } }: CheckResult): string {
+  const reports = listReports(checked);
+  const found = checked.filter(({ report }) => report !== undefined).length;
+  const withFindings = reports.filter(({ findings }) => findings > 0);
+  const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
+  const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
+  return `${count(checked.length, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
+  ${formatNumber(checked.length - found)} with nothing public found. ${capitalize(count(withFindings.length, "report"))}
+  ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}.`;
+}
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Each report once, in the order of the list. */
+const listReports = (checked: CheckedEntry[]) => [
+  ...new Map(
+    checked.flatMap(({ report }) => (report === undefined ? [] : [[report.report_id, report] as const])),
+  ).values(),
+];
+
+function writeUnread({ unread }: List): Content {
+  const shown = unread.slice(0, 20);
+  const more = unread.length - shown.length;
+  return (
+    unread.length > 0 &&
+    html`<div class="notice"><p>Not understood (${formatNumber(unread.length)}): ${shown.map(
+      (entry, index) => html`${index > 0 && ", "}“${entry}”`,
+    )}${more > 0 && ` and ${formatNumber(more)} more`}. Check the spelling, or search for a name instead.</p></div>`
+  );
+}
+
+/** Reports whose management decisions are due within a month. */
+function writeDue({ checked, today }: CheckResult): Content {
+  const nextMonth = new Date(today);
+  nextMonth.setUTCMonth(nextMonth.getUTCMonth() + 1);
+  const [from, to] = [today, nextMonth].map((date) => date.toISOString().slice(0, 10)) as [string, string];
+  const due = listReports(checked)
+    .flatMap((report) => {
+      const { management_decision_due: day } = report;
+      return day !== null && day >= from && day <= to ? [{ ...report, day }] : [];
+    })
+    .sort((one, other) => one.day.localeCompare(other.day));
+  return (
+    due.length > 0 &&
+    html`<section aria-labelledby="due"><h2 id="due">Management decisions due by ${formatDay(to)}</h2>
+<ul>${due.map(
+      ({ day, auditee_name: name, report_id: id }) =>
+        html`<li><time datetime="${day}">${formatDay(day)}</time>: <a href="/record/${id}">${name || id}</a></li>`,
+    )}</ul></section>`
+  );
+}
+
+function writeRows({ checked, wanted: { aln } }: CheckResult): Html {
+  const headings = [
+    "Auditee",
+    "Filed",
+    "Opinion",
+    { text: "Findings", isNumber: true },
+    ...(aln ? [{ text: `On ${aln}`, isNumber: true }] : []),
+    { text: "Material weaknesses", isNumber: true },
+    { text: "Repeat", isNumber: true },
+    { text: "With questioned costs", isNumber: true },
+    "Management decision due",
+  ];
+  const rows = checked.map((entry) => ({ cells: writeCells(entry, aln !== undefined) }));
+  return html`<h2 id="rows">The list</h2>${scroll("The list", table("The list", headings, rows))}`;
+}
+
+function writeCells({ typed, kind, id, report }: CheckedEntry, hasAln: boolean): Content[] {
+  const entry = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && `, read as the EIN ${id}`}</span>`;
+  if (report === undefined) {
+    const answer = kind === "report ID" ? "no public report has this ID" : "nothing public found";
+    return [entry, answer, ...Array<string>(hasAln ? 7 : 6).fill("–")];
+  }
+  const number = (value: number | null) => formatNumber(value ?? 0);
+  const others = report.reports - 1;
+  return [
+    html`<a href="/record/${report.report_id}">${report.auditee_name || report.report_id}</a>
+  <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${entry}
+  ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}`,
+    html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
+  <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/search?q=${id}">${count(others, "other report")}</a>`}</span>`,
+    describeOpinion(report),
+    number(report.findings),
+    ...(hasAln ? [number(report.findings_on_aln)] : []),
+    number(report.material_weaknesses),
+    number(report.repeat_findings),
+    number(report.questioned_costs),
+    report.management_decision_due === null
+      ? "–"
+      : html`<time class="unbroken" datetime="${report.management_decision_due}">${report.management_decision_due}</time>`,
+  ];
+}
+
+/** A list that is too long for an address is sent again. */
+function writeSaveForm({ typed, wanted }: CheckResult): Html {
+  return html`<form action="/check.csv" method="post" class="only-screen">
+<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.year ?? ""}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}">
+<button type="submit">CSV for spreadsheets</button></form>`;
+}
+
+/** Requests whose addresses every proxy accepts. */
+const idsInRequest = 200;
+
+function writeSource(context: PageContext, { checked, path, wanted: { year, aln } }: CheckResult): Content {
+  const ids = listReports(checked).map(({ report_id: id }) => id);
+  const parts = Array.from({ length: Math.ceil(ids.length / idsInRequest) }, (_, part) =>
+    ids.slice(part * idsInRequest, (part + 1) * idsInRequest),
+  );
+  const of = (part: number) => (parts.length > 1 ? `, part ${part + 1} of ${parts.length}` : "");
+  const rows = parts.flatMap((listed, part) => {
+    const filters = [{ column: "report_id", operator: "in" as const, value: listed.join("\n") }];
+    return [
+      { name: `Reports${of(part)}`, query: { ...emptyQuery, filters, limit: idsInRequest } },
+      {
+        name: `Their findings${of(part)}`,
+        query: { ...emptyQuery, table: "finding_summaries", filters, limit: 20_000 },
+      },
+    ];
+  });
+  const csv = path?.replace("/check?", "/check.csv?");
+  const [first, ...others] = rows;
+  return writeExtract(context, {
+    title: `Check of ${count(checked.length, "entry", "entries")}${year ? `, audit year ${year}` : ""}${aln ? `, ${aln}` : ""}`,
+    path,
+    rows: first === undefined ? [] : [{ ...first, ...(csv !== undefined && { csv }) }, ...others],
+  });
+}

@@ -1,0 +1,355 @@
+import { parse } from "csv-parse/sync";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { RunningApp } from "../../shared/web/start-app.ts";
+import { readList } from "../../site/check/read-list.ts";
+import { readSiteConfig } from "../../site/config.ts";
+import { prepareSite } from "../../site/prepare-site.ts";
+import { searchesAMinute } from "../../site/search/limit-queries.ts";
+import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
+import { serviceDatabaseUrl } from "../report-service/parts.ts";
+import { useRefresh } from "../scripts/refresh/support/refresh.ts";
+import { id, submission } from "../scripts/refresh/support/source-files.ts";
+import { send } from "../support/target.ts";
+
+// The page that checks a list, as a pass-through entity uses it.
+
+const here = useRefresh();
+let service: RunningApp;
+
+beforeAll(async () => {
+  await here.write("general", [
+    submission(1, {
+      auditee_name: '"Polk County"',
+      auditee_uei: "POLKPOLK1234",
+      auditee_ein: "042600524",
+      audit_year: "2023",
+      fac_accepted_date: "2024-03-31",
+      gaap_results: "qualified_opinion",
+    }),
+    submission(2, {
+      auditee_name: '"Polk County"',
+      auditee_uei: "POLKPOLK1234",
+      auditee_ein: "042600524",
+      audit_year: "2022",
+      fac_accepted_date: "2023-01-15",
+      gaap_results: "unmodified_opinion",
+    }),
+    submission(3, {
+      auditee_name: '"=cmd|calc <b>"',
+      auditee_uei: "MESAMESA1234",
+      auditee_ein: "942600524",
+      audit_year: "2023",
+      fac_accepted_date: "2024-02-01",
+    }),
+    submission(20, {
+      auditee_name: '"Hidden Nation"',
+      is_public: "f",
+      auditee_uei: "HHHHHHHH1234",
+      auditee_ein: "998877665",
+      audit_year: "2023",
+    }),
+  ]);
+  const award = (number: number, reference: string, agency: string, program: string) => ({
+    report_id: id(number),
+    award_reference: reference,
+    federal_agency_prefix: agency,
+    federal_award_extension: program,
+  });
+  await here.write("federal_awards", [
+    award(1, "AWARD-0001", "93", "778"),
+    award(1, "AWARD-0002", "10", "555"),
+    award(20, "AWARD-0001", "93", "778"),
+  ]);
+  const finding = (number: number, award_reference: string, reference_number: string, more = {}) => ({
+    report_id: id(number),
+    award_reference,
+    reference_number,
+    ...more,
+  });
+  await here.write("findings", [
+    // One finding on two awards.
+    finding(1, "AWARD-0001", "2023-001", { is_repeat_finding: "Y", is_material_weakness: "Y" }),
+    finding(1, "AWARD-0002", "2023-001", { is_repeat_finding: "Y", is_material_weakness: "Y" }),
+    finding(1, "AWARD-0002", "2023-002", { is_questioned_costs: "Y" }),
+    finding(20, "AWARD-0001", "2023-001"),
+  ]);
+  for (const table of [
+    "findings_text",
+    "corrective_action_plans",
+    "notes_to_sefa",
+    "passthrough",
+    "secondary_auditors",
+    "resubmission",
+  ])
+    await here.write(table, []);
+  await here.write("additional_ueis", [
+    { report_id: id(3), additional_uei: "ADDITIONAL12" },
+    { report_id: id(20), additional_uei: "HIDDENUEI123" },
+  ]);
+  await here.write("additional_eins", [{ report_id: id(20), additional_ein: "998877663" }]);
+  await here.load();
+  const pages = readSiteConfig({ API_URL: "https://api.example.gov" });
+  const variables = {
+    APP_PORT: "0",
+    TRUSTED_IPS: "127.0.0.1",
+    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
+  };
+  service = await startSite({
+    ...readSiteAppConfig(variables),
+    addSite: await prepareSite({ pages }),
+    logger: pino({ level: "silent" }),
+  });
+});
+afterAll(() => service?.close());
+
+let clients = 0;
+function makeClient(): string {
+  clients += 1;
+  return `2001:db8:${clients.toString(16)}::1`;
+}
+
+const form = "application/x-www-form-urlencoded";
+
+/** Each request comes from another client, so that it is not limited. */
+function ask(target: string, { body, type = form, from = makeClient() }: Posted = {}) {
+  const headers = { "x-forwarded-for": from, accept: "text/html" };
+  return body === undefined
+    ? send(service.url, target, { headers })
+    : send(service.url, target, { method: "POST", body, headers: { ...headers, "content-type": type } });
+}
+interface Posted {
+  body?: string;
+  type?: string;
+  from?: string;
+}
+
+const post = (list: string, more: Record<string, string> = {}) =>
+  ask("/check", { body: String(new URLSearchParams({ u: list, ...more })) });
+
+/** The cells of each row of the list, without the spaces between their parts. */
+const readRows = (page: string): string[][] =>
+  Array.from(page.matchAll(/<tr><th scope="row">.*?<\/tr>/gs), ([row]) =>
+    Array.from(row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs), ([, cell = ""]) =>
+      cell
+        .replace(/<[^>]*>/g, " ")
+        .replace(/\s+/g, " ")
+        .trim(),
+    ),
+  );
+
+describe("a list", () => {
+  it("has a row for each entry in its order, with what was found", async () => {
+    const { status, text } = await ask(
+      "/check?u=ZZZZZZZZ1234,POLKPOLK1234,94-2600524,ADDITIONAL12&year=2023&aln=93.778",
+    );
+    expect(status).toBe(200);
+    const [unknown, polk, mesa, additional] = readRows(text);
+    expect(unknown?.slice(0, 2)).toEqual(["ZZZZZZZZ1234", "nothing public found"]);
+    expect(polk).toEqual([
+      expect.stringMatching(/^Polk County.* POLKPOLK1234$/),
+      "2024-03-31 audit year 2023",
+      "qualified",
+      "2",
+      "1",
+      "1",
+      "1",
+      "1",
+      "2024-09-30",
+    ]);
+    expect(mesa?.slice(3)).toEqual(["0", "0", "0", "0", "0", "–"]);
+    expect(additional?.[0]).toMatch(/ADDITIONAL12 as an additional UEI$/);
+    expect(text).toContain(`href="/record/${id(1)}"`);
+  });
+
+  it("without a year shows the newest report and leads to the others", async () => {
+    const { text } = await ask("/check?u=042600524");
+    const [[auditee, filed] = []] = readRows(text);
+    expect([auditee, filed]).toEqual([
+      expect.stringContaining("Polk County"),
+      "2024-03-31 audit year 2023; 1 other report",
+    ]);
+    expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
+  });
+
+  it("counts findings on an agency's programs, and has no decision due for other programs", async () => {
+    const cells = async (aln: string) => readRows((await ask(`/check?u=POLKPOLK1234&aln=${aln}`)).text)[0];
+    expect((await cells("10"))?.[4]).toBe("2");
+    const ofOthers = await cells("84.010");
+    expect([ofOthers?.[4], ofOthers?.at(-1)]).toEqual(["0", "–"]);
+  });
+
+  it("names the decisions that are due within a month", async () => {
+    const accepted = "select (current_date - interval '6 months' + interval '10 days')::date::text as day";
+    const [{ day } = { day: "" }] = await here.select(accepted);
+    await here.select(
+      `update disclosed.general set fac_accepted_date = '${day}' where report_id = '${id(1)}'`,
+    );
+    onTestFinished(
+      async () =>
+        void (await here.select(
+          `update disclosed.general set fac_accepted_date = '2024-03-31' where report_id = '${id(1)}'`,
+        )),
+    );
+    const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234");
+    const [, due] = /Management decisions due by (.*?)<\/section>/s.exec(text) ?? [];
+    expect(due).toContain("Polk County");
+  });
+
+  it("is read as people paste it", () => {
+    const read = (typed: string) => readList(typed).entries.map((entry) => entry.id);
+    const ids = ["POLKPOLK1234", "042600524"];
+    for (const typed of [
+      "polkpolk1234\t04-2600524",
+      "UEI,EIN\r\nPOLKPOLK1234;04 2600524\r\n",
+      '"POLKPOLK1234","042600524"',
+      'UEI:POLKPOLK1234 ="042600524"',
+      // Spreadsheets remove zeros.
+      "POLKPOLK1234 42600524",
+      "\ufeffPOLK\u200bPOLK1234\n04–2600524",
+      "ＰＯＬＫＰＯＬＫ１２３４　042600524",
+    ])
+      expect(read(typed), typed).toEqual(ids);
+    expect(readList("Philadelphia 12345 POLKPOLK1234")).toMatchObject({
+      entries: [{ id: "POLKPOLK1234" }],
+      unread: ["Philadelphia", "12345"],
+    });
+  });
+
+  it("that fits into an address gets one, and a longer one says that it has none", async () => {
+    const short = await post("POLKPOLK1234\nZZZZZZZZ1234", { year: "2023", aln: "" });
+    expect([short.status, short.headers.location]).toEqual([
+      303,
+      "/check?u=POLKPOLK1234,ZZZZZZZZ1234&year=2023",
+    ]);
+    const many = Array.from({ length: 1000 }, (_, index) => `ZZZZ${String(index).padStart(8, "0")}`);
+    const long = await post([...many.slice(0, 999), "POLKPOLK1234", "MESAMESA1234"].join("\n"));
+    expect(long.status).toBe(200);
+    expect(long.text).toContain("too long for an address");
+    expect(long.text).toContain("Only the first 1,000 entries were checked. 1 more were left out.");
+    const rows = readRows(long.text);
+    expect([rows.length, rows.at(-1)?.[0]]).toEqual([1000, expect.stringContaining("Polk County")]);
+  });
+
+  it("is a CSV file for spreadsheets, from an address or a form", async () => {
+    const answers = await Promise.all([
+      ask("/check.csv?u=MESAMESA1234,042600524,=1%2B1&year=2023"),
+      ask("/check.csv", { body: "u=MESAMESA1234%0D%0A042600524%0D%0A%3D1%2B1&year=2023" }),
+    ]);
+    for (const { status, headers, text } of answers) {
+      expect([status, headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
+      const rows: Record<string, string>[] = parse(text, { columns: true, bom: true });
+      expect(rows.map(({ answer }) => answer)).toEqual(["filed", "filed", "not understood"]);
+      expect(rows[0]?.auditee_name).toBe("'=cmd|calc <b>");
+      expect(rows[1]).toMatchObject({
+        entry: '="042600524"',
+        findings: "2",
+        management_decision_due: "2024-09-30",
+      });
+    }
+  });
+
+  it("comes with the API's requests for the same rows, and the data set", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234&year=2023");
+    const [{ data_set: dataSet } = { data_set: "" }] = await here.select(
+      "select id::text as data_set from publication.data_sets where state = 'live'",
+    );
+    expect(text).toContain(`https://api.example.gov/general?report_id=in.(${id(1)})`);
+    expect(text).toContain(`https://api.example.gov/finding_summaries?report_id=in.(${id(1)})`);
+    expect(text).toContain(dataSet);
+    expect(text).toContain('/check.csv?u=POLKPOLK1234&amp;year=2023"');
+  });
+});
+
+describe("a suppressed report", () => {
+  /** A page, with one ID in place of another. */
+  const replace = (page: string, id: string) => page.replaceAll(id, "THE-ID");
+
+  it.each([
+    ["HHHHHHHH1234", "ZZZZZZZZ1234"],
+    ["HIDDENUEI123", "ZZZZZZZZ1235"],
+    ["998877665", "998877999"],
+    ["998877663", "998877999"],
+    [id(20), id(99)],
+  ])("is like an unknown one: %s", async (hidden, unknown) => {
+    const pages = await Promise.all(
+      [hidden, unknown].map(async (each) => replace((await ask(`/check?u=${each}&year=2023`)).text, each)),
+    );
+    expect(pages[0]).toBe(pages[1]);
+  });
+
+  it("costs what an unknown one costs", async () => {
+    const measure = async (each: string) => {
+      const plan = await here.select(
+        `explain (analyze, buffers, format json) select publication.check_reports(array['${each}'], '2023', '93.778')`,
+      );
+      const { Plan: counted } = plan[0]?.["QUERY PLAN"][0] ?? { Plan: {} };
+      return (counted["Shared Hit Blocks"] ?? 0) + (counted["Shared Read Blocks"] ?? 0);
+    };
+    for (const [hidden, unknown] of [
+      ["HHHHHHHH1234", "ZZZZZZZZ1234"],
+      ["998877665", "998877999"],
+      [id(20), id(99)],
+    ] as const) {
+      await measure(unknown);
+      expect(await measure(hidden)).toBe(await measure(unknown));
+    }
+  });
+});
+
+describe("hostile input", () => {
+  it.each([
+    ["nonsense", Array.from({ length: 1000 }, (_, index) => `Nonsense-${index}`).join("\n")],
+    ["HTML", '"><script>alert(1)</script>'],
+    ["characters of other encodings", "\u00fe\u00ff\u0000P\u0000O\u0000L\u0000K"],
+    ["separators", ",,, ;\n\t"],
+    ["half of a pair", "\ud800 \u202e"],
+  ])("gets a clear sentence: %s", async (_name, typed) => {
+    const { status, headers } = await post(typed);
+    const { text } = status === 303 ? await ask(String(headers.location)) : await post(typed);
+    expect(text).toContain("Nothing in the list is a UEI");
+    expect(text).not.toContain("<script>alert");
+  });
+
+  it("in bytes that are not UTF-8 gets a page", async () => {
+    for (const target of [
+      "/check?u=%FF%FE%50%00",
+      "/check?u=%E0%A4%A",
+      "/check?u=%00",
+      "/check?u[]=1&year=%FF",
+    ])
+      expect((await ask(target)).text, target).toContain("<h1>Check a list</h1>");
+  });
+
+  it("that is no form, or too long, is refused with a page that says what to do", async () => {
+    const other = await ask("/check", { body: "POLKPOLK1234", type: "text/plain" });
+    expect([other.status, other.text]).toEqual([415, expect.stringContaining("not sent as a form")]);
+    const long = await ask("/check", { body: `u=${"x".repeat(300_000)}` });
+    expect([long.status, long.text]).toEqual([413, expect.stringContaining("longer than 256 KB")]);
+    expect(long.text).toContain("<!doctype html>");
+  });
+
+  it("in the year or the program is named and not used", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234&year=<b>&aln=';--");
+    expect(text).toContain("“&lt;b&gt;” is not an audit year");
+    expect(text).toContain("“&#39;;--” is not a program’s number");
+    expect(readRows(text)).toHaveLength(1);
+  });
+});
+
+it("lists are limited with searches for each client network", async () => {
+  const from = "2001:db8:fffe:1::1";
+  for (let count = 0; count < searchesAMinute; count += 1)
+    expect((await ask("/check?u=POLKPOLK1234", { from })).status).toBe(200);
+  expect((await ask("/check?u=POLKPOLK1234", { from })).status).toBe(429);
+  const many = `u=${"POLKPOLK1234%0A".repeat(900)}`;
+  expect((await ask("/check", { from, body: many })).status).toBe(429);
+  // The form alone asks the database nothing.
+  expect((await ask("/check", { from })).status).toBe(200);
+});
+
+it("a search for several IDs leads to their check", async () => {
+  const { status, headers } = await ask("/search?q=POLKPOLK1234%20%2094-2600524");
+  expect([status, headers.location]).toEqual([302, "/check?u=POLKPOLK1234,94-2600524"]);
+  expect((await ask("/search?q=POLKPOLK1234%202023")).status).toBe(200);
+});
