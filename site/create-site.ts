@@ -24,7 +24,7 @@ import { writeReference } from "./pages/reference.ts";
 import { writeTotals } from "./pages/totals.ts";
 import { createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { createReportReader } from "./report.ts";
-import { limitQueries } from "./search/limit-queries.ts";
+import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
