@@ -30,6 +30,8 @@ let revoked: string[];
 let asked: { status: number; headers: IncomingMessage["headers"]; url: string }[];
 /** Holds back rows until it resolves. */
 let ready: Promise<void>;
+/** Whether the upstream breaks the connection before the last row. */
+let breaks: boolean;
 
 const tiers = new Map<string, string>();
 const makeKey = (tier = "individual") => {
@@ -53,6 +55,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse) {
   const permitted = headers["x-cacheable"] && tier !== "tribal" ? { "x-accel-expires": "@1" } : {};
   const type = headers.accept === "text/csv" ? headers.accept : "application/json; charset=utf-8";
   response.writeHead(200, { etag, "content-type": type, "data-set": dataSet, ...permitted });
+  if (breaks) return void response.write("rows", () => response.destroy());
   response.end(
     `rows of ${dataSet} for ${tier}, ${url} ${headers.range ?? ""} ${headers["accept-profile"] ?? ""} ${headers.prefer ?? ""} ${type}\n`,
   );
@@ -66,7 +69,7 @@ let name = 0;
 /** A page that no other test asks for. */
 let path: string;
 beforeEach(() => {
-  [dataSet, revoked, asked, ready] = ["one", [], [], Promise.resolve()];
+  [dataSet, revoked, asked, ready, breaks] = ["one", [], [], Promise.resolve(), false];
   path = `${page}&offset=${1000 * name++}`;
 });
 
@@ -190,6 +193,15 @@ describe.skipIf(kongProgram === undefined)("a page", () => {
       `W/${plain.headers.etag}`,
       plain.body,
     ]);
+  });
+
+  it("that PostgREST did not finish is not kept", async () => {
+    const key = await introduce();
+    breaks = true;
+    await expect(ask(key)).rejects.toThrow("aborted");
+    breaks = false;
+    expect((await ask(key)).body).toContain("rows of one");
+    expect(statuses()).toEqual([200, 200]);
   });
 
   it("is made once if several clients ask for it at the same time", async () => {
