@@ -101,13 +101,14 @@ function describeRow({ title, columns, required_columns }: Table): object {
   return { type: "object", description: title, properties: Object.fromEntries(columns.map(describeColumn)) };
 }
 
-const types: Record<string, { type: string; format?: string }> = {
+const types: Record<string, { type: string; format?: string; items?: { type: string } }> = {
   bigint: { type: "integer", format: "int64" },
   integer: { type: "integer", format: "int32" },
   numeric: { type: "number" },
   boolean: { type: "boolean" },
   date: { type: "string", format: "date" },
   text: { type: "string" },
+  "text[]": { type: "array", items: { type: "string" } },
   "character varying": { type: "string" },
 };
 

@@ -12,6 +12,7 @@ beforeAll(async () => {
 
 const isOfType: Record<string, (value: unknown) => boolean> = {
   TEXT: (value) => typeof value === "string",
+  "TEXT[]": (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
   VARCHAR: (value) => typeof value === "string",
   BIGINT: (value) => Number.isSafeInteger(value),
   INTEGER: (value) => Number.isSafeInteger(value),
