@@ -77,7 +77,7 @@ export async function measureShapes(
   );
   const visitor = { address: "127.0.0.1", left: new AbortController().signal };
   for (const text of pageSearches)
-    arms.push([`search of the pages: ${text}`, () => search(visitor, readSearch(text), 1)]);
+    arms.push([`search of the pages: ${text}`, () => search(visitor, text, readSearch(text), 1)]);
   const measured: { work: number; figures: Figure[] }[] = [];
   for (const [arm, request] of arms) {
     const options = { turns, requests: 1, readTimes: () => readCpuTime(pid) };

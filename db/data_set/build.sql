@@ -301,8 +301,15 @@ create table disclosed_next.search_terms as
 select
   general.report_id,
   general.fac_accepted_date,
-  tsvector_to_array(array_to_tsvector(array_remove(array[general.auditee_state, general.audit_year] || awards.terms, null)))
-    as terms
+  tsvector_to_array(array_to_tsvector(array_remove(
+    array[
+      general.auditee_state,
+      general.audit_year,
+      extensions.city_term(general.auditee_city),
+      case when exists (select from disclosed_next.findings where findings.report_id = general.report_id) then 'findings' end
+    ] || awards.terms,
+    null
+  ))) as terms
 from disclosed_next.general
 cross join lateral (
   select

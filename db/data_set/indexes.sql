@@ -59,6 +59,13 @@ comment on index disclosed.general_auditee_name_words is
 create index general_auditor_firm_name_words on disclosed.general using gin (extensions.name_words(auditor_firm_name));
 comment on index disclosed.general_auditor_firm_name_words is
   'Finds auditors by words of a name: general?auditor_words=plfts(names).smith, and the search of the pages';
+create index secondary_auditors_auditor_name_words on disclosed.secondary_auditors
+using gin (extensions.name_words(auditor_name));
+comment on index disclosed.secondary_auditors_auditor_name_words is
+  'Finds secondary auditors by words of a name, for the search of the pages';
+create index secondary_auditors_auditor_ein on disclosed.secondary_auditors (auditor_ein, report_id);
+comment on index disclosed.secondary_auditors_auditor_ein is
+  'Finds secondary auditors by EIN: secondary_auditors?auditor_ein=eq.…, and the search of the pages';
 -- 0.1 s
 create index additional_ueis_additional_uei on disclosed.additional_ueis (additional_uei, report_id);
 comment on index disclosed.additional_ueis_additional_uei is
@@ -70,7 +77,7 @@ comment on index disclosed.additional_eins_additional_ein is
 -- 0.1 s
 create index search_terms_terms on disclosed.search_terms using gin (terms);
 comment on index disclosed.search_terms_terms is
-  'Finds the reports with awards of an agency or program in a state and year, for the pages: /search?q=93.778 TX';
+  'Finds the reports of a city, or with awards of an agency or program, in a state and year, for the pages: /search?q=93.778 TX';
 -- 1.2 s
 create index federal_awards_assistance_listing on disclosed.federal_awards
 (federal_agency_prefix, federal_award_extension);

@@ -7,6 +7,7 @@ comment on schema extensions is 'PostgreSQL extensions, kept apart from the serv
 create extension pg_trgm with schema extensions;
 
 -- The publisher builds the trigram index; readers use it through the operators of pg_catalog.
+create extension unaccent with schema extensions;
 grant usage on schema extensions to publisher;
 do $$
 begin
@@ -16,8 +17,6 @@ begin
   end if;
 end
 $$;
-
-create extension unaccent with schema extensions;
 
 create text search configuration extensions.names (copy = pg_catalog.simple);
 comment on text search configuration extensions.names is

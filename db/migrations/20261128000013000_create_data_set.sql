@@ -297,6 +297,7 @@ create table disclosed.totals_by_program (
 -- aln comes first, because a program has a few rows, and a year has thousands.
 select data_set.add_table('totals_by_program', is_source => false, key_columns => '{aln,audit_year}');
 
+<<<<<<< HEAD
 -- How many reports of auditees of the same kind and size have how many findings.
 create table disclosed.totals_by_peers (
   audit_year text,
@@ -311,10 +312,14 @@ select data_set.add_table(
 );
 
 -- publication.search_reports() finds agencies and programs in this table. Reading each award of a state's reports takes a second.
+=======
+-- What publication.search_reports() finds agencies, programs and cities by. Looking at each award of a state's reports takes a second.
+>>>>>>> pages-c
 create table disclosed.search_terms (
   report_id text,
   fac_accepted_date date,
-  -- The auditee's state, the audit year, and each award's agency ("93.") and program ("93.778").
+  -- The auditee's state and city ("city springfield"), the audit year, "findings" if there are any, and each award's agency ("93.")
+  -- and program ("93.778").
   terms text[]
 );
 select data_set.add_table('search_terms', is_source => false);

@@ -1,16 +1,19 @@
+import { describeFindings, describeOpinion } from "../finding-words.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
-import { longestSearch, type Reading } from "../search/read-search.ts";
+import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
-import { writeQuery } from "../search/write-query.ts";
+import { isOfOtherTables, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
 /** A search, the meanings that it may have, and what was found. */
 interface SearchResult {
   text: string;
+  filters: Filters;
   readings: Reading[];
   /** The place of the reading that the visitor chose. */
   asked: number | undefined;
@@ -47,13 +50,18 @@ const examples = [
 ];
 
 function writeExamples(): Html {
-  return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a UEI, an EIN, a report
+  return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a city, a UEI, an EIN, a report
   ID, a program’s number (ALN) or an agency. Add a state or a year to narrow the search.</p>
 <ul>${examples.map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
 }
 
-const linkToSearch = (text: string, asked?: number, page = 1): string =>
-  `/search?${new URLSearchParams({ q: text, ...(asked !== undefined && { as: String(asked + 1) }), ...(page > 1 && { page: String(page) }) })}`;
+const linkToSearch = (
+  text: string,
+  { findings, ...filters }: Filters = {},
+  asked?: number,
+  page = 1,
+): string =>
+  `/search?${new URLSearchParams({ q: text, ...filters, ...(findings && { findings: "1" }), ...(asked !== undefined && { as: String(asked + 1) }), ...(page > 1 && { page: String(page) }) })}`;
 
 function writeResult(context: PageContext, result: SearchResult): Html {
   const { readings, found } = result;
@@ -61,8 +69,10 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   const reading = readings[chosen];
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
+${writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writePrograms(result, reading)}
+${writeTexts(result)}
 ${writeRows(reading, found)}
 ${writePages(result, chosen)}
 ${writeMore(context, reading, found)}`;
@@ -72,17 +82,47 @@ const formatTotal = (total = 0): string =>
   `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "audit" : "audits"}`;
 
 /** Links to the other meanings that have matches. */
-function writeChoices({ text, readings, found: { totals } }: SearchResult, chosen: number): Content {
+function writeChoices({ text, filters, readings, found: { totals } }: SearchResult, chosen: number): Content {
   const others = readings.flatMap(({ words, place }, index) =>
     index !== chosen && totals[index]
       ? [
-          html`<li><a href="${linkToSearch(text, place)}">Audits ${words}</a> (${formatTotal(totals[index])})</li>`,
+          html`<li><a href="${linkToSearch(text, filters, place)}">Audits ${words}</a> (${formatTotal(totals[index])})</li>`,
         ]
       : [],
   );
   return (
     others.length > 0 &&
     html`<nav aria-label="Other meanings"><p>Or did you mean:</p><ul>${others}</ul></nav>`
+  );
+}
+
+/** A form that narrows the search. */
+function writeFilters({ facts }: PageContext, { text, filters }: SearchResult): Html {
+  const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
+  const years = [...new Set([...known, filters.year ?? ""])].filter(Boolean).sort().reverse();
+  const option = (value: string, name: string, chosen = "") =>
+    html`<option value="${value}"${value === chosen && html` selected`}>${name}</option>`;
+  return html`<form action="/search" class="only-screen" aria-label="Narrow the search"><input type="hidden" name="q" value="${text}">
+<div class="row">
+  <div class="field"><label for="year">Audit year</label><select id="year" name="year">${option("", "All", filters.year)}${years.map(
+    (year) => option(year, year, filters.year),
+  )}</select></div>
+  <div class="field"><label for="state">State</label><select id="state" name="state">${option("", "All", filters.state)}${Object.entries(
+    states,
+  ).map(([code, name]) => option(code, name, filters.state))}</select></div>
+  <p class="check field"><input id="findings" name="findings" type="checkbox" value="1"${filters.findings && html` checked`}><label for="findings">With findings</label></p>
+  <div class="field"><button type="submit">Narrow</button></div>
+</div></form>`;
+}
+
+/** Leads to the findings whose texts have the words. */
+function writeTexts({ text, found: { findings } }: SearchResult): Content {
+  const number =
+    findings > largestTotal ? `About ${formatNumber(largestTotal)} or more` : formatNumber(findings);
+  return (
+    findings > 0 &&
+    html`<p><a href="/findings?${String(new URLSearchParams({ q: text }))}">${number} ${findings === 1 ? "finding contains" : "findings contain"} “${text}”</a>
+  in the auditor’s text or the corrective action plan.</p>`
   );
 }
 
@@ -113,6 +153,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
   const headings = [
     "Auditee",
     "Fiscal year end",
+    "Accepted",
+    "Opinion",
+    "Findings",
     { text: "Federal awards expended", isNumber: true },
     ...(isOfAgency
       ? [
@@ -131,6 +174,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
           <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
         html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span>`,
+        html`<span class="unbroken">${row.fac_accepted_date}</span>`,
+        describeOpinion(row),
+        describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
         row.auditor_firm_name,
@@ -142,11 +188,14 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
   return scroll("Audits", table("Audits", headings, listed));
 }
 
-function writePages({ text, asked, page, found: { totals } }: SearchResult, chosen: number): Content {
+function writePages(
+  { text, filters, asked, page, found: { totals } }: SearchResult,
+  chosen: number,
+): Content {
   const pages = Math.ceil(Math.min(totals[chosen] ?? 0, largestTotal) / pageRows);
   const links = Array.from({ length: pages }, (_, index) => index + 1).map(
     (each) =>
-      html`<li><a href="${linkToSearch(text, asked, each)}"${each === page && html` aria-current="page"`}>${each}</a></li>`,
+      html`<li><a href="${linkToSearch(text, filters, asked, each)}"${each === page && html` aria-current="page"`}>${each}</a></li>`,
   );
   return pages > 1 && html`<nav aria-label="Pages of audits"><ul class="choices">${links}</ul></nav>`;
 }
@@ -157,32 +206,41 @@ function writeMore({ facts }: PageContext, { criteria }: Reading, { rows }: Foun
     rows.map((row) => row.report_id),
   );
   const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", query);
-  const what = criteria.agency === undefined ? "all of these audits" : "these awards";
+  const what = isOfOtherTables(criteria)
+    ? "the audits on this page"
+    : criteria.agency === undefined
+      ? "all of these audits"
+      : "these awards";
   return html`<p>Open <a href="${explorer}">${what}</a> in the explorer, which needs JavaScript, to filter them, save them as CSV, or
   copy the API request.</p>`;
 }
 
 /** What was understood, and what to do next. */
-function writeNothing({ facts }: PageContext, result: SearchResult): Html {
+function writeNothing(context: PageContext, result: SearchResult): Html {
+  const { facts } = context;
   const { text, readings, found } = result;
   const narrowest = readings.filter(
     ({ criteria: { state, year } }) =>
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
   );
-  const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year);
+  const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year ?? criteria.findings);
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+${writeTexts(result)}
 ${writeNames(found)}
 ${readings[0] && writePrograms(result, readings[0])}
+${isNarrowed && writeFilters(context, result)}
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
+<p>The search did not look in addresses, names of people, names of pass-through entities, names of clusters, additional award
+  identification, or notes to the SEFA. The <a href="/explorer">explorer</a> filters by these.</p>
 <h2>What to try</h2>
 <ul>
-  ${isNarrowed && html`<li>Leave out the state or the year.</li>`}
+  ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or look for audits without findings too" : ""}.</li>`}
   ${writeRecordLink(schema, readings)}
-  <li>Use fewer words, or only their first letters. Every word of a search must be in the name.</li>
+  <li>Use fewer words, or only their first letters. Every word of a search must be in one name.</li>
   <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
   <li>Look for a state, a year, an agency or a program in the <a href="/totals">totals</a>.</li>
 </ul>

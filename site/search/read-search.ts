@@ -3,7 +3,7 @@ import { type Criteria, hasWords, type Reader, readers } from "./readers.ts";
 
 /** The longest search, in characters. The rest is not read. */
 export const longestSearch = 200;
-const mostReadings = 10;
+const mostReadings = 16;
 
 /** One meaning of a search. */
 export interface Reading {
@@ -22,12 +22,15 @@ export function cleanSearch(typed: unknown): string {
     .trim();
 }
 
+/** What a search is narrowed to by its form. It takes the place of the state and the year in the text. */
+export type Filters = Pick<Criteria, "state" | "year" | "findings">;
+
 /** Lists the meanings that a search may have, the likeliest first. */
-export function readSearch(typed: string): Reading[] {
+export function readSearch(typed: string, filters: Filters = {}): Reading[] {
   const text = typed.slice(0, longestSearch).trim();
   const found = new Map<string, Omit<Reading, "place">>();
   for (const { read } of Object.values(readers)) {
-    for (const narrowed of narrow(text)) {
+    for (const narrowed of narrow(text).map((each) => ({ ...each, ...filters }))) {
       const reading = readPart(narrowed, read);
       if (reading !== undefined) found.set(JSON.stringify(reading.criteria), reading);
     }
@@ -39,11 +42,9 @@ export function readSearch(typed: string): Reading[] {
     .map((reading, place) => ({ ...reading, place }));
 }
 
-interface Narrowed {
+interface Narrowed extends Filters {
   /** The search without its state and year. */
   rest: string;
-  state?: string;
-  year?: string;
   /** With the state, which may be part of the name: "University of Iowa". */
   all_words?: string;
 }
@@ -64,9 +65,11 @@ function readPart(
 
 /** Whether a search has a number that is not part of a name. A name may have 12 letters, but a UEI nearly always has a digit too. */
 function isCertain({
-  criteria: { report_ids, uei = "", ein, auditor_ein, program },
+  criteria: { report_ids, uei = "", ein, auditor_ein, secondary_auditor_ein, program },
 }: Pick<Reading, "criteria">): boolean {
-  return (report_ids ?? ein ?? auditor_ein ?? program) !== undefined || /\d/.test(uei);
+  return (
+    (report_ids ?? ein ?? auditor_ein ?? secondary_auditor_ein ?? program) !== undefined || /\d/.test(uei)
+  );
 }
 
 /** Splits a search in all ways that make sense. The last of them is the whole search, because names have states and years. */
@@ -109,6 +112,6 @@ function splitState(text: string, side: "beginning" | "end"): [rest: string, sta
   return undefined;
 }
 
-function describeNarrowing({ state, year }: Pick<Narrowed, "state" | "year">): string {
-  return `${state ? `, in ${states[state]}` : ""}${year ? `, audit year ${year}` : ""}`;
+function describeNarrowing({ state, year, findings }: Filters): string {
+  return `${state ? `, in ${states[state]}` : ""}${year ? `, audit year ${year}` : ""}${findings ? ", with findings" : ""}`;
 }

@@ -12,6 +12,11 @@ export interface Criteria {
   name?: string;
   name_beginnings?: string;
   auditor?: string;
+  secondary_auditor?: string;
+  secondary_auditor_ein?: string;
+  city?: string;
+  /** Only audits with findings. */
+  findings?: true;
   state?: string;
   year?: string;
   /** Audits whose auditee's name has these words come first. */
@@ -59,6 +64,13 @@ export const readers: Record<string, Reader> = {
     examples: ["EIN 941234567"],
     read: readEin((ein) => ({ criteria: { auditor_ein: ein }, words: `by the auditor with the EIN ${ein}` })),
   },
+  secondaryAuditorEin: {
+    examples: ["941234567"],
+    read: readEin((ein) => ({
+      criteria: { secondary_auditor_ein: ein },
+      words: `with a secondary auditor with the EIN ${ein}`,
+    })),
+  },
   program: {
     examples: ["93.778"],
     read: readMatch(
@@ -77,11 +89,22 @@ export const readers: Record<string, Reader> = {
       words: `of auditees whose name has the words “${name}”`,
     })),
   },
+  city: {
+    examples: ["San Juan", "St. Louis"],
+    read: readWords((city) => ({ criteria: { city }, words: `of auditees in the city “${city}”` })),
+  },
   auditor: {
     examples: ["KPMG LLP"],
     read: readWords((auditor) => ({
       criteria: { auditor },
       words: `by auditors whose name has the words “${auditor}”`,
+    })),
+  },
+  secondaryAuditor: {
+    examples: ["Baker Tilly"],
+    read: readWords((auditor) => ({
+      criteria: { secondary_auditor: auditor },
+      words: `with a secondary auditor whose name has the words “${auditor}”`,
     })),
   },
   nameBeginnings: {

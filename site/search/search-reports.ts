@@ -22,6 +22,12 @@ const found = z.object({
       fy_end_date: z.string().nullable(),
       auditor_firm_name: z.string().nullable(),
       total_amount_expended: z.number().nullable(),
+      fac_accepted_date: z.string().nullable(),
+      gaap_results: z.string().nullable(),
+      sp_framework_opinions: z.string().nullable(),
+      findings: z.number(),
+      material_weaknesses: z.number(),
+      repeat_findings: z.number(),
       /** Of the agency or program that the reading names. */
       amount_expended: z.number().nullable(),
     }),
@@ -31,26 +37,39 @@ const programs = z.array(
   z.object({ aln: z.string(), federal_program_name: z.string().nullable(), awards: z.number() }),
 );
 /** The results of publication.search_reports(), search_programs() and, if nothing was found, suggest_names(). */
-export type Found = z.infer<typeof found> & { programs: z.infer<typeof programs>; names: string[] };
+export type Found = z.infer<typeof found> & {
+  programs: z.infer<typeof programs>;
+  names: string[];
+  /** How many findings have the words in their texts. */
+  findings: number;
+};
 
-export type Search = (visitor: Visitor, readings: Reading[], page: number) => Promise<Found>;
+/** Searches for readings of a text. */
+export type Search = (visitor: Visitor, text: string, readings: Reading[], page: number) => Promise<Found>;
 
 /** Creates a function that searches the public audits for a client. It throws what `query` throws. */
 export function createSearch(query: LimitedQuery): Search {
-  return async (visitor, readings, page) => {
+  return async (visitor, text, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
     const words = criteria.find(({ name }) => name !== undefined)?.name;
-    const answer = await query<{ found: unknown; programs: unknown; names: unknown }>(
+    const answer = await query<{
+      found: unknown;
+      programs: unknown;
+      names: unknown;
+      findings: number | null;
+    }>(
       visitor,
       `select found, publication.search_programs($3) as programs,
-         case when found ->> 'chosen' is null then publication.suggest_names($3) end as names
+         case when found ->> 'chosen' is null then publication.suggest_names($3) end as names,
+         publication.count_findings_with($4) as findings
        from publication.search_reports($1, $2) as found`,
-      [JSON.stringify(criteria), (page - 1) * pageRows, words],
+      [JSON.stringify(criteria), (page - 1) * pageRows, words, words && text],
     );
     return {
       ...found.parse(answer.found),
       programs: programs.parse(answer.programs ?? []),
       names: z.array(z.string()).parse(answer.names ?? []),
+      findings: answer.findings ?? 0,
     };
   };
 }

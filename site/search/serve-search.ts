@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
+import { readYear } from "../check/read-filters.ts";
 import { readList } from "../check/read-list.ts";
+import { findState } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeSearch } from "../pages/search.ts";
 import { sendBody } from "../send-body.ts";
 import { identifyVisitor, SearchRefused } from "./limit-queries.ts";
-import { cleanSearch, readSearch } from "./read-search.ts";
+import { cleanSearch, type Filters, readSearch } from "./read-search.ts";
 import { largestTotal, pageRows, type Search } from "./search-reports.ts";
 
 interface SearchParts {
@@ -20,24 +22,26 @@ export function serveSearch(
   search: Search,
 ): void {
   addRoute("/search", async (request, reply) => {
-    const { q, as, page: typedPage } = request.query as Record<string, unknown>;
+    const { q, as, page: typedPage, ...narrowed } = request.query as Record<string, unknown>;
+    const filters = readFilters(narrowed);
     const text = cleanSearch(q);
     const list = readList(text);
     if (list.entries.length > 1 && list.unread.length === 0 && list.address !== undefined)
       return reply.redirect(`/check?u=${list.address}`, 302);
+    const isEmpty = text === "" && Object.keys(filters).length === 0;
     const context = await describeContext(request);
-    const cacheControl = `${text === "" ? "public" : "private"}, no-cache`;
+    const cacheControl = `${isEmpty ? "public" : "private"}, no-cache`;
     reply.headers({ ...securityHeaders, "cache-control": cacheControl });
     const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-    if (text === "") return send(writeSearch(context, undefined));
+    if (isEmpty) return send(writeSearch(context, undefined));
     const asked = readPlace(as, Number.POSITIVE_INFINITY);
     const page = (readPlace(typedPage, largestTotal / pageRows) ?? 0) + 1;
-    const readings = readSearch(text).sort(
+    const readings = readSearch(text, filters).sort(
       (one, other) => Number(other.place === asked) - Number(one.place === asked),
     );
     try {
-      const found = await search(identifyVisitor(request, reply), readings, page);
-      return send(writeSearch(context, { text, readings, asked, page, found }));
+      const found = await search(identifyVisitor(request, reply), text, readings, page);
+      return send(writeSearch(context, { text, filters, readings, asked, page, found }));
     } catch (error) {
       if (error instanceof SearchRefused) return refuse(request, reply, error);
       throw error;
@@ -48,6 +52,16 @@ export function serveSearch(
 function refuse({ log }: FastifyRequest, reply: FastifyReply, error: SearchRefused): FastifyReply {
   if (error.cause) log.error({ err: error }, "a search failed");
   return sendError(reply, error.response);
+}
+
+function readFilters({ state, year, findings }: Record<string, unknown>): Filters {
+  const found = typeof state === "string" ? findState(state) : undefined;
+  const ofYear = typeof year === "string" ? readYear(year) : undefined;
+  return {
+    ...(found && { state: found }),
+    ...(ofYear && { year: ofYear }),
+    ...(findings === "1" && { findings: true }),
+  };
 }
 
 /** Reads a number from 1 to `most`, as an index. */

@@ -7,11 +7,11 @@ const order = ["fac_accepted_date.desc.nullslast"];
 /**
  * Writes a search as a request to the API: for awards if it names an agency or program, else for reports.
  *
- * @param found the IDs of the reports, if known. A search for a UEI or EIN requests these, because additional ones are in other tables.
+ * @param found the IDs of the reports, if known. Searches of several tables request these.
  */
 export function writeQuery(criteria: Criteria, found: string[] = []): Query {
   const { agency, program, state, year, uei, ein } = criteria;
-  if ((uei ?? ein) !== undefined && found.length > 0)
+  if (isOfOtherTables(criteria) && found.length > 0)
     return {
       ...emptyQuery,
       filters: [{ column: "report_id", operator: "in", value: found.join("\n") }],
@@ -44,6 +44,12 @@ export function writeQuery(criteria: Criteria, found: string[] = []): Query {
     }),
   };
 }
+
+/** Whether a search looks in other tables than the request could name: those of additional IDs, secondary auditors and findings. */
+export const isOfOtherTables = (criteria: Criteria): boolean =>
+  (["uei", "ein", "secondary_auditor", "secondary_auditor_ein", "city", "findings"] as const).some(
+    (name) => criteria[name] !== undefined,
+  );
 
 function listFilters(values: Record<string, string | undefined>): Filter[] {
   return Object.entries(values).flatMap(([column, value]) =>

@@ -44,7 +44,7 @@ beforeAll(async () => {
       auditor_firm_name: '"Brown & O\'Neill, L.L.P."',
       auditor_ein: "426005243",
     }),
-    named(10, "Washington Academy", { auditee_state: "NH" }),
+    named(10, "Washington Academy", { auditee_state: "NH", auditee_city: "Springfield Hills" }),
     named(11, "Olympia Clinic", { auditee_state: "WA" }),
     named(12, "University of Iowa", { auditee_state: "IA", fac_accepted_date: "2020-01-01" }),
     named(13, "Drake University", { auditee_state: "IA", auditee_uei: "QWERTZUIOPAS" }),
@@ -92,14 +92,12 @@ beforeAll(async () => {
       finding_text,
     })),
   );
-  for (const table of [
-    "corrective_action_plans",
-    "notes_to_sefa",
-    "passthrough",
-    "secondary_auditors",
-    "resubmission",
-  ])
+  for (const table of ["corrective_action_plans", "notes_to_sefa", "passthrough", "resubmission"])
     await here.write(table, []);
+  await here.write("secondary_auditors", [
+    { report_id: id(7), auditor_name: "Second & Sons CPA", auditor_ein: "551122334" },
+    { report_id: id(20), auditor_name: "Hidden Second", auditor_ein: "551122335" },
+  ]);
   await here.write("additional_ueis", [
     { report_id: id(4), additional_uei: "ADDITIONAL12" },
     { report_id: id(20), additional_uei: "HIDDENUEI123" },
@@ -417,6 +415,51 @@ describe("what people and programs may type", () => {
     expect(text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;onfocus=&quot;x");
     const { text: found } = await search("bold sons");
     expect(found).toContain("&lt;b onclick=&quot;alert(1)&quot;&gt;50%_\\ Bold &amp; Sons");
+  });
+});
+
+describe("a row of a search", () => {
+  it("says when the audit was accepted, the opinion, and what was found", async () => {
+    const { text } = await search("st marys");
+    const [, row = ""] = /<tr><th scope="row">(.*?)<\/tr>/s.exec(text) ?? [];
+    expect(row).toContain("1 finding");
+    expect(row).toMatch(/data-label="Accepted"><span class="unbroken">\d{4}-\d\d-\d\d</);
+    expect(row).toContain('data-label="Opinion"');
+  });
+});
+
+describe("a search is narrowed by its form", () => {
+  it.each([
+    ["/search?q=county&state=IA", [1]],
+    ["/search?q=county&year=2022", [3]],
+    ["/search?q=93&findings=1", [9]],
+    ["/search?q=county&findings=1", [9]],
+    ["/search?q=&state=CA&findings=1", [9]],
+    // The form takes the place of the year in the text.
+    ["/search?q=mesa+2023&year=2022", [3]],
+    ["/search?q=county&state=XX&year=x", [9, 6, 5, 4, 3, 2, 1]],
+  ])("%s", async (target, expected) => {
+    const { text } = await get(target);
+    expect(listReports(text).sort()).toEqual(expected.sort());
+  });
+});
+
+describe("a search reads", () => {
+  it.each([
+    ["springfield hills", [10]],
+    ["SPRINGFIELD-HILLS NH", [10]],
+    ["second cpa", [7]],
+    ["55-1122334", [7]],
+    ["hidden second", []],
+    ["55-1122335", []],
+  ])("cities and secondary auditors: %s", async (text, expected) => {
+    expect(listReports((await search(text)).text)).toEqual(expected);
+  });
+
+  it("the texts of findings, and leads to them", async () => {
+    const { text } = await search("lost receipts");
+    expect(text).toContain('<a href="/findings?q=lost+receipts">1 finding contains “lost receipts”</a>');
+    expect(text).toContain("did not look in");
   });
 });
 

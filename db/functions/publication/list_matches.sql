@@ -1,7 +1,11 @@
 -- Up to 1,000 matches are sorted: those with all_words in the name first, then the newest. If there are more, PostgreSQL usually
 -- reads the newest from the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
+<<<<<<< HEAD
 -- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If the criteria name an agency,
 -- matches already has the newest reports.
+=======
+-- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. Matches of an agency or a city are the newest.
+>>>>>>> pages-c
 create or replace function publication.list_matches(criteria jsonb, matches text[], skipped integer)
 returns jsonb
 language plpgsql stable security invoker set search_path = ''
@@ -10,7 +14,7 @@ declare
   shown text[];
   rows jsonb;
 begin
-  if cardinality(matches) > 1000 and not criteria ? 'agency' then
+  if cardinality(matches) > 1000 and not criteria ?| array['agency', 'city'] then
     execute format(
       'select array(select general.report_id from disclosed.general where %s order by general.fac_accepted_date%s desc limit 100 offset $2)',
       publication.write_search_conditions(criteria), case when criteria ? 'year' then ' + 0' end
@@ -38,6 +42,12 @@ begin
         'fy_end_date', general.fy_end_date,
         'auditor_firm_name', general.auditor_firm_name,
         'total_amount_expended', general.total_amount_expended,
+        'fac_accepted_date', general.fac_accepted_date,
+        'gaap_results', general.gaap_results,
+        'sp_framework_opinions', general.sp_framework_opinions,
+        'findings', counted.findings,
+        'material_weaknesses', counted.material_weaknesses,
+        'repeat_findings', counted.repeat_findings,
         -- Of the agency or program that is searched for.
         'amount_expended', (
           select sum(awards.amount_expended)
@@ -52,7 +62,15 @@ begin
   )
   into rows
   from unnest(shown) with ordinality as listed (report_id, place)
-  join disclosed.general on general.report_id = listed.report_id;
+  join disclosed.general on general.report_id = listed.report_id
+  cross join lateral (
+    select
+      count(*) as findings,
+      count(*) filter (where findings.is_material_weakness = 'Y') as material_weaknesses,
+      count(*) filter (where findings.is_repeat_finding = 'Y') as repeat_findings
+    from disclosed.finding_summaries as findings
+    where findings.report_id = general.report_id
+  ) as counted;
   return rows;
 end
 $$;

@@ -11,7 +11,7 @@ declare
   totals jsonb := '[]';
   chosen integer;
 begin
-  for criteria in select reading from jsonb_array_elements(readings) as reading limit 10 loop
+  for criteria in select reading from jsonb_array_elements(readings) as reading limit 16 loop
     matches := '{}';
     if chosen is null or not criteria ? 'name_beginnings' then
       execute format(
@@ -29,5 +29,5 @@ begin
 end
 $$;
 comment on function publication.search_reports is
-  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 10 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
+  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 16 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
 grant execute on function publication.search_reports to report_service, site;

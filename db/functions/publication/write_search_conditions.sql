@@ -31,12 +31,38 @@ as $$
       ),
       ('auditor', 'extensions.name_words(general.auditor_firm_name) @@ extensions.name_query($1 ->> ''auditor'')'),
       (
+        'secondary_auditor',
+        'general.report_id = any (array('
+        'select secondary.report_id from disclosed.secondary_auditors as secondary'
+        ' where extensions.name_words(secondary.auditor_name) @@ extensions.name_query($1 ->> ''secondary_auditor'')))'
+      ),
+      (
+        'secondary_auditor_ein',
+        'general.report_id = any (array('
+        'select secondary.report_id from disclosed.secondary_auditors as secondary'
+        ' where secondary.auditor_ein = $1 ->> ''secondary_auditor_ein''))'
+      ),
+      (
+        'findings',
+        'exists (select from disclosed.finding_summaries as found where found.report_id = general.report_id)'
+      ),
+      (
         'agency',
         -- The newest 1,001, because more are not counted.
         'general.report_id = any (array('
         'select terms.report_id from disclosed.search_terms as terms'
         ' where terms.terms @> array_remove(array['
-        '$1 ->> ''agency'' || ''.'', $1 ->> ''agency'' || ''.'' || ($1 ->> ''program''), $1 ->> ''state'', $1 ->> ''year''], null)'
+        '$1 ->> ''agency'' || ''.'', $1 ->> ''agency'' || ''.'' || ($1 ->> ''program''), $1 ->> ''state'', $1 ->> ''year'','
+        ' case when $1 ? ''findings'' then ''findings'' end], null)'
+        ' order by terms.fac_accepted_date desc nulls last, terms.report_id desc limit 1001))'
+      ),
+      (
+        'city',
+        'general.report_id = any (array('
+        'select terms.report_id from disclosed.search_terms as terms'
+        ' where terms.terms @> array_remove(array['
+        'extensions.city_term($1 ->> ''city''), $1 ->> ''state'', $1 ->> ''year'','
+        ' case when $1 ? ''findings'' then ''findings'' end], null)'
         ' order by terms.fac_accepted_date desc nulls last, terms.report_id desc limit 1001))'
       )
   ) as listed (criterion, condition)

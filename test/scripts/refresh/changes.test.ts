@@ -109,3 +109,51 @@ it("the page and the feed show the same changes, newest first, with at most 100 
   expect(feed).toContain("first 100 of 150");
   expect(feed).not.toContain(`>${id(last.added[100] ?? 0)}&lt;`);
 });
+
+it("a filter lists reports that are public now and were added or changed, and nothing that was removed", async () => {
+  const describeCity = (number: number, auditee_state: string, is_public = "t") =>
+    submission(number, {
+      auditee_state,
+      auditee_uei: `UEIUEIUE${number}`,
+      auditee_name: `Name ${number}`,
+      is_public,
+    });
+  const load = async (rows: Record<string, string>[]) => {
+    await here.write("general", rows);
+    await here.write("passthrough", []);
+    await here.write("resubmission", []);
+    const { code, output } = await here.publish("--force", "--accept-shrink");
+    expect(code, output).toBe(0);
+  };
+  await load([describeCity(5001, "TX")]);
+  await load([
+    describeCity(5001, "TX"),
+    describeCity(5002, "TX"),
+    describeCity(5003, "IA"),
+    describeCity(5004, "TX"),
+  ]);
+  // One is suppressed, and one is gone.
+  await load([describeCity(5001, "TX"), describeCity(5002, "TX"), describeCity(5003, "IA", "f")]);
+  const read = async (criteria: object) => {
+    const [found] = await here.list(`select publication.list_changes('${JSON.stringify(criteria)}')`);
+    return changesSchema.parse(found).map(({ first, names, counts }) => ({ first, names, counts }));
+  };
+  const [texas, ...others] = await read({ state: "TX" });
+  expect(texas).toEqual({
+    counts: { added: 1, changed: 0, removed: 0 },
+    first: { added: [id(5002)], changed: [], removed: [] },
+    names: { [id(5002)]: "Name 5002" },
+  });
+  expect(others.flatMap(({ first }) => first.added)).toEqual([id(5001)]);
+  for (const hidden of ["UEIUEIUE5003", "UEIUEIUE5004", "ZZZZZZZZ1234"])
+    expect(await read({ ids: [hidden] }), hidden).toEqual([]);
+  expect(await read({ state: "IA" })).toEqual([]);
+  const all = changesSchema.parse((await here.list("select publication.describe_changes()"))[0]);
+  expect(all.slice(0, 2).map(({ first, names }) => [first.removed, names])).toEqual([
+    [[id(5003), id(5004)], {}],
+    [[], { [id(5002)]: "Name 5002" }].with(0, expect.anything()),
+  ]);
+  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false }, all);
+  expect(feed).toContain("Name 5002");
+  expect(feed).not.toContain("Name 5003");
+});
