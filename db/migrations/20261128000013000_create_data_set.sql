@@ -297,7 +297,6 @@ create table disclosed.totals_by_program (
 -- aln comes first, because a program has a few rows, and a year has thousands.
 select data_set.add_table('totals_by_program', is_source => false, key_columns => '{aln,audit_year}');
 
-<<<<<<< HEAD
 -- How many reports of auditees of the same kind and size have how many findings.
 create table disclosed.totals_by_peers (
   audit_year text,
@@ -311,10 +310,7 @@ select data_set.add_table(
   'totals_by_peers', is_source => false, key_columns => '{audit_year,entity_type,expended_from,findings}'
 );
 
--- publication.search_reports() finds agencies and programs in this table. Reading each award of a state's reports takes a second.
-=======
--- What publication.search_reports() finds agencies, programs and cities by. Looking at each award of a state's reports takes a second.
->>>>>>> pages-c
+-- publication.search_reports() finds agencies, programs and cities in this table. Reading each award of a state's reports takes a second.
 create table disclosed.search_terms (
   report_id text,
   fac_accepted_date date,

@@ -1,11 +1,7 @@
 -- Up to 1,000 matches are sorted: those with all_words in the name first, then the newest. If there are more, PostgreSQL usually
 -- reads the newest from the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
-<<<<<<< HEAD
--- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If the criteria name an agency,
--- matches already has the newest reports.
-=======
--- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. Matches of an agency or a city are the newest.
->>>>>>> pages-c
+-- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If the criteria name an agency or
+-- a city, matches already has the newest reports.
 create or replace function publication.list_matches(criteria jsonb, matches text[], skipped integer)
 returns jsonb
 language plpgsql stable security invoker set search_path = ''
