@@ -62,7 +62,7 @@ comment on index disclosed.general_auditor_firm_name_words is
 create index secondary_auditors_auditor_name_words on disclosed.secondary_auditors
 using gin (extensions.name_words(auditor_name));
 comment on index disclosed.secondary_auditors_auditor_name_words is
-  'Finds secondary auditors by words of a name, for the search of the pages';
+  'Finds secondary auditors by words of a name, for the pages: /search?q=smith';
 create index secondary_auditors_auditor_ein on disclosed.secondary_auditors (auditor_ein, report_id);
 comment on index disclosed.secondary_auditors_auditor_ein is
   'Finds secondary auditors by EIN: secondary_auditors?auditor_ein=eq.…, and the search of the pages';

@@ -64,7 +64,7 @@ const anyText = String.raw`(?:"[^"\0]*(?:""[^"\0]*)*"|[^",\r\n\0]*)`;
  */
 const indexedTexts = [
   ...["auditee_uei", "auditee_ein", "auditor_ein", "auditee_state", "award_reference", "reference_number"],
-  ...["federal_agency_prefix", "federal_award_extension"],
+  ...["federal_agency_prefix", "federal_award_extension", "additional_uei", "additional_ein"],
 ];
 const mostBytes = 1000;
 const indexedText = String.raw`(?:"(?:[^"\0]|""){0,${mostBytes}}"|[^",\r\n\0]{0,${mostBytes}})`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readSearch } from "../../site/search/read-search.ts";
-import { writeQuery } from "../../site/search/write-query.ts";
+import { isOfOtherTables, writeQuery } from "../../site/search/write-query.ts";
 import { writeTarget } from "../../site/write-target.ts";
 import { type KeyName, query, request } from "../support/target.ts";
 
@@ -86,11 +86,14 @@ it.each([
         [JSON.stringify([criteria])],
       );
       const found = row?.found.rows.map(({ report_id }) => report_id);
+      // The page has no request for the reports of other tables if it shows none, and else requests those that it shows.
+      const mostAsked = isOfOtherTables(criteria) ? 100 : 1001;
+      if (isOfOtherTables(criteria) && found?.length === 0) continue;
       const asked = writeTarget({ ...writeQuery(criteria, found), limit: 20_000 });
       const { status, json } = await request(asked, { key: "individual" });
       expect(status, asked).toBe(200);
       const reports = new Set((json as { report_id: string }[]).map(({ report_id }) => report_id));
-      expect(Math.min(reports.size, 1001), asked).toBe(row?.found.totals[0]);
+      expect(Math.min(reports.size, mostAsked), asked).toBe(Math.min(row?.found.totals[0] ?? 0, mostAsked));
     }
   },
 );

@@ -39,6 +39,66 @@ const runShell = (command: string) =>
 // Chromium crashes about once in a thousand visits. Only the test in which it crashed is retried, with a new browser.
 const again = { retry: { count: 1, condition: /browser has been closed|Target crashed/ } };
 
+describe("a list of subrecipients", again, () => {
+  it("is pasted and checked without JavaScript, on a phone, and leads to its CSV file, feed and reports", async () => {
+    const rows = await site.query(
+      `select auditee_uei as uei, max(auditee_name) as name from disclosed.general
+       where auditee_uei ~ '^[A-Z0-9]{12}$' group by 1 having count(distinct auditee_name) = 1 order by count(*) desc, 1 limit 5`,
+    );
+    const { page } = await site.open("/check", {
+      javaScriptEnabled: false,
+      viewport: { width: 320, height: 700 },
+    });
+    const typed = `${rows.map(({ uei }) => uei).join("\t")}\nZZZZZZZZ1234\nnonsense`;
+    await page.getByLabel("UEIs, EINs or report IDs").fill(typed);
+    await page.getByLabel("Program (ALN) or agency").fill("93");
+    await page.getByRole("button", { name: "Check" }).click();
+    const list = page.getByRole("group", { name: "The list" });
+    const names = await list.getByRole("rowheader").allTextContents();
+    expect(names).toHaveLength(6);
+    for (const [place, { name }] of rows.entries()) expect(names[place]).toContain(name);
+    await list.getByText("nothing public found").waitFor();
+    await page.getByText("Not understood (1): “nonsense”").waitFor();
+    const {
+      page: opened,
+      checkAccessibility,
+      checkFit,
+    } = await site.open(page.url(), {
+      viewport: { width: 320, height: 700 },
+    });
+    await checkAccessibility();
+    await checkFit();
+    const [download] = await Promise.all([
+      opened.waitForEvent("download"),
+      opened.getByRole("link", { name: "CSV for spreadsheets" }).click(),
+    ]);
+    const saved: Record<string, string>[] = parse(await readFile(await download.path()), {
+      columns: true,
+      bom: true,
+    });
+    expect(saved.map(({ answer }) => answer)).toEqual([
+      ...rows.map(() => "filed"),
+      "nothing public found",
+      "not understood",
+    ]);
+    await opened.getByRole("link", { name: "What changed for this list" }).click();
+    await opened.getByRole("heading", { name: "Changes of reports in a list of 6 IDs" }).waitFor();
+    await checkAccessibility();
+    await checkFit();
+  });
+
+  it.each(["/check", "/changes?state=TX", "/search?q=county&findings=1", "/search?q=atlantis"])(
+    "and pages around it fit on a phone, and everybody can use them: %s",
+    async (target) => {
+      const { checkAccessibility, checkFit } = await site.open(target, {
+        viewport: { width: 320, height: 700 },
+      });
+      await checkAccessibility();
+      await checkFit();
+    },
+  );
+});
+
 describe("the home page", again, () => {
   it("finds an auditee by words of its name, and leads to the rows in the explorer", async () => {
     const [auditee] = await site.query(
