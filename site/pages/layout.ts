@@ -28,12 +28,10 @@ export interface Page {
 /** Writes a whole document: the page's content with the header and footer that all pages share. */
 export function writeDocument({ config, facts, hasPublicData, locate }: PageContext, page: Page): string {
   const links = [
-    ["/", "Overview"],
     ["/findings", "Findings"],
-    ["/explorer", "Explorer"],
-    ["/check", "Check a list"],
+    ["/check", "Check"],
     ["/totals", "Totals"],
-    ["/reference", "Reference"],
+    ["/explorer", "Explorer"],
     ...(hasPublicData ? [["/files", "Files"]] : []),
   ];
   const name = "Single Audit API";
@@ -76,6 +74,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
     <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
       <li><a href="/changes">Changes</a></li>
+      <li><a href="/reference">Reference</a></li>
       <li><a href="/openapi.json">OpenAPI</a></li>
       <li><a href="/.well-known/security.txt">Report a vulnerability</a></li>
     </ul>

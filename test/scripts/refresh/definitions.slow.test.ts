@@ -28,7 +28,7 @@ describe("a publication", () => {
     expect(before.status).toBe(200);
     const etag = String(before.headers.etag);
     await publishReports(2, 1);
-    const walk = await service.request(`${page}&offset=1`, { headers: { "if-match": etag } });
+    const walk = await service.request(`${page}&offset=1`, { headers: { "x-if-match": etag } });
     expect([walk.status, walk.json.code]).toEqual([412, "data_set_changed"]);
     const cached = await service.request(page, { headers: { "if-none-match": etag } });
     expect(cached.status).toBe(200);
