@@ -1,4 +1,5 @@
 import { describeFindings, describeOpinion } from "../finding-words.ts";
+import { linkFindings } from "../findings/read-criteria.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
@@ -121,7 +122,7 @@ function writeTexts({ text, found: { findings } }: SearchResult): Content {
     findings > largestTotal ? `About ${formatNumber(largestTotal)} or more` : formatNumber(findings);
   return (
     findings > 0 &&
-    html`<p><a href="/findings?${String(new URLSearchParams({ q: text }))}">${number} ${findings === 1 ? "finding contains" : "findings contain"} “${text}”</a>
+    html`<p><a href="${linkFindings({ words: text })}">${number} ${findings === 1 ? "finding contains" : "findings contain"} “${text}”</a>
   in the auditor’s text or the corrective action plan.</p>`
   );
 }
