@@ -18,8 +18,8 @@ const onStack = [
   "test/scripts/refresh/{gateway,public-data}.test.ts",
 ];
 
-// Four workers keep two cores busy, because tests spend much of their time waiting.
-const maxWorkers = 4;
+// Three workers keep two cores busy, because tests spend much of their time waiting.
+const maxWorkers = 3;
 /** Whether BASE_URL names a deployment, which all workers then share. */
 const isGiven = Boolean(process.env.API_URL);
 

@@ -564,7 +564,7 @@ it("when the queue is full, a search is refused until a client that waits leaves
   const waits = async () => {
     const later = search("Polk");
     others.push(later);
-    return Promise.race([later.then(() => false), sleep(300).then(() => true)]);
+    return Promise.race([later.then(() => false), sleep(2000).then(() => true)]);
   };
   await expect.poll(waits, { interval: 1 }).toBe(true);
   await release();
