@@ -37,35 +37,26 @@ begin
           'fac_accepted_date', general.fac_accepted_date,
           'gaap_results', general.gaap_results,
           'sp_framework_opinions', general.sp_framework_opinions,
-          'findings', counted.findings,
-          'material_weaknesses', counted.material_weaknesses,
-          'repeat_findings', counted.repeat_findings,
-          'questioned_costs', counted.questioned_costs,
-          'findings_on_aln', case when aln is not null then counted.findings_on_aln end,
+          'findings_on_aln', on_aln.findings,
           -- 2 CFR 200.521(d)
           'management_decision_due', case
-            when case when aln is null then counted.findings else counted.findings_on_aln end > 0
-              then (general.fac_accepted_date + interval '6 months')::date
+            when coalesce(on_aln.findings, (counted.counts ->> 'findings')::bigint) > 0 then (general.fac_accepted_date + interval '6 months')::date
           end
-        )
+        ) || counted.counts
         order by ranked.id
       ),
       '[]'
     )
     from ranked
     join disclosed.general on general.report_id = ranked.report_id
+    cross join lateral publication.count_findings(ranked.report_id) as counted (counts)
     cross join lateral (
-      select
-        count(*) as findings,
-        count(*) filter (where findings.is_material_weakness = 'Y') as material_weaknesses,
-        count(*) filter (where findings.is_repeat_finding = 'Y') as repeat_findings,
-        count(*) filter (where findings.is_questioned_costs = 'Y') as questioned_costs,
-        count(*) filter (where exists (
-          select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.')
-        )) as findings_on_aln
+      select case when aln is not null then count(*) end as findings
       from disclosed.finding_summaries as findings
-      where findings.report_id = general.report_id
-    ) as counted
+      where findings.report_id = ranked.report_id and exists (
+        select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.')
+      )
+    ) as on_aln
     where ranked.place = 1
   );
 end

@@ -41,9 +41,6 @@ begin
         'fac_accepted_date', general.fac_accepted_date,
         'gaap_results', general.gaap_results,
         'sp_framework_opinions', general.sp_framework_opinions,
-        'findings', counted.findings,
-        'material_weaknesses', counted.material_weaknesses,
-        'repeat_findings', counted.repeat_findings,
         -- Of the agency or program that is searched for.
         'amount_expended', (
           select sum(awards.amount_expended)
@@ -51,22 +48,14 @@ begin
           where awards.report_id = general.report_id and awards.federal_agency_prefix = criteria ->> 'agency'
             and awards.federal_award_extension = coalesce(criteria ->> 'program', awards.federal_award_extension)
         )
-      )
+      ) || publication.count_findings(general.report_id)
       order by place
     ),
     '[]'
   )
   into rows
   from unnest(shown) with ordinality as listed (report_id, place)
-  join disclosed.general on general.report_id = listed.report_id
-  cross join lateral (
-    select
-      count(*) as findings,
-      count(*) filter (where findings.is_material_weakness = 'Y') as material_weaknesses,
-      count(*) filter (where findings.is_repeat_finding = 'Y') as repeat_findings
-    from disclosed.finding_summaries as findings
-    where findings.report_id = general.report_id
-  ) as counted;
+  join disclosed.general on general.report_id = listed.report_id;
   return rows;
 end
 $$;
