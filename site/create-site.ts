@@ -15,6 +15,7 @@ import { createFindingsReader } from "./findings/find-findings.ts";
 import { serveFindings } from "./findings/serve-findings.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
+import type { AddRoute, PageRoutes } from "./page-routes.ts";
 import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
 import { writeExplorer } from "./pages/explorer.ts";
 import { type Manifest, writeFiles } from "./pages/files.ts";
@@ -57,12 +58,18 @@ function addSite(
 ): void {
   const warn = (err: unknown) => app.log.warn({ err }, "the pages lack facts, because a query failed");
   const readFacts = createFactsReader(pool, warn);
+  const securityHeaders = describeSecurity(config);
   const site: Site = {
     config,
     assets,
     publicFiles,
     whileOn,
-    securityHeaders: describeSecurity(config),
+    securityHeaders,
+    sendPage: (request, reply, body, { status = 200, isPrivate = false } = {}) => {
+      const cacheControl = `${isPrivate ? "private" : "public"}, no-cache`;
+      reply.code(status).headers({ ...securityHeaders, "cache-control": cacheControl });
+      return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    },
     readFacts,
     readChanges: createChangesReader(pool, warn),
     readPrograms: createProgramsReader(pool, warn),
@@ -92,7 +99,7 @@ function addSite(
   addErrorPages(app, site);
 }
 
-interface Site extends Omit<SiteParts, "pool"> {
+interface Site extends Omit<SiteParts, "pool">, PageRoutes {
   config: SiteConfig;
   assets: BuiltAssets;
   /** The headers of pages. */
@@ -100,13 +107,9 @@ interface Site extends Omit<SiteParts, "pool"> {
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
   readPrograms: ReadPrograms;
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  addRoute: AddRoute;
   /** Adds a route whose responses scripts on pages of any site can read. */
   addOpenRoute: AddRoute;
 }
-
-type AddRoute = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
 
 const describeSecurity = ({ apiUrl }: SiteConfig) => ({
   "content-security-policy": [
@@ -138,9 +141,7 @@ function addPages(site: Site): void {
   };
   for (const [url, write] of Object.entries(pages)) {
     site.addRoute(url, async (request, reply) => {
-      const body = await write(await site.describeContext(request));
-      reply.headers({ ...site.securityHeaders, "cache-control": "public, no-cache" });
-      return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+      return site.sendPage(request, reply, await write(await site.describeContext(request)));
     });
   }
 }
@@ -169,8 +170,7 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     if (context.facts?.data_set) await whileOn();
     const filter = readChangesFilter(context.asked);
     const body = writeChanges(context, await read(request, reply, filter), filter);
-    reply.headers(site.securityHeaders);
-    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    return site.sendPage(request, reply, body, { isPrivate: filter !== undefined });
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
     await whileOn();

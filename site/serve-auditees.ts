@@ -1,23 +1,16 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadAuditee } from "./auditee.ts";
-import type { PageContext } from "./page-context.ts";
+import type { PageRoutes } from "./page-routes.ts";
 import { listReportRows, reportColumns, writeAuditee, writeUnknownAuditee } from "./pages/auditee.ts";
 import { identifyVisitor } from "./search/limit-queries.ts";
-import { sendBody } from "./send-body.ts";
 import { sendSpreadsheet } from "./send-csv.ts";
-
-interface ServeParts {
-  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  securityHeaders: Record<string, string>;
-}
 
 /** A UEI, or an EIN with or without its hyphen. */
 const isId = /^([a-z0-9]{12}|\d{2}-?\d{7})$/i;
 
 /** Serves the public reports of an auditee, by its UEI or EIN, as a page and as CSV. */
 export function serveAuditees(
-  { addRoute, describeContext, securityHeaders }: ServeParts,
+  { addRoute, describeContext, sendPage }: PageRoutes,
   readAuditee: ReadAuditee,
 ): void {
   const read = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -31,8 +24,7 @@ export function serveAuditees(
     if (found && typed !== id) return reply.redirect(`/auditee/${id}`, 302);
     const context = await describeContext(request);
     const body = found ? writeAuditee(context, id, found) : writeUnknownAuditee(context, typed);
-    reply.code(found ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
-    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    return sendPage(request, reply, body, { status: found ? 200 : 404 });
   });
   addRoute("/auditee/:id(^[\\w-]+).csv", async (request, reply) => {
     const { id, found } = await read(request, reply);

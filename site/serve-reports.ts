@@ -1,23 +1,16 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
-import type { PageContext } from "./page-context.ts";
+import type { FastifyRequest } from "fastify";
+import type { PageRoutes } from "./page-routes.ts";
 import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import type { ReportReader } from "./report.ts";
 import { identifyVisitor } from "./search/limit-queries.ts";
-import { sendBody } from "./send-body.ts";
 import { sendSpreadsheet } from "./send-csv.ts";
-
-interface ServeParts {
-  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  securityHeaders: Record<string, string>;
-}
 
 /** The database knows which report IDs exist. */
 const reportParameter = ":reportId(^[\\w-]+$)";
 
 /** Serves public reports and their tables as CSV, and redirects the federal service's paths to them. */
 export function serveReports(
-  { addRoute, describeContext, securityHeaders }: ServeParts,
+  { addRoute, describeContext, sendPage }: PageRoutes,
   { read, list }: ReportReader,
 ): void {
   const parameters = (request: FastifyRequest) => request.params as { reportId: string; table: string };
@@ -29,8 +22,7 @@ export function serveReports(
     const body = report
       ? writeReport(context, { reportId, page, report })
       : writeUnknownReport(context, reportId);
-    reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
-    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    return sendPage(request, reply, body, { status: report ? 200 : 404 });
   });
   addRoute("/record/:reportId(^[\\w-]+)/:table(^[a-z_]+).csv", async (request, reply) => {
     const { reportId, table } = parameters(request);

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
-import { sendBody } from "../send-body.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
 import { readAlnOrAgency, readYear } from "./read-filters.ts";
@@ -13,25 +12,16 @@ import { checkColumns, writeCheckRows } from "./write-check-rows.ts";
 /** Enough for 1,000 entries, however a browser encodes them. */
 const largestBody = 256 * 1024;
 
-interface CheckParts {
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  securityHeaders: Record<string, string>;
-}
-
 /** Serves checks of lists. Browsers post a list, and get to an address that can be kept if the list fits into one. */
 export function serveCheck(
   app: FastifyInstance,
-  { describeContext, securityHeaders }: CheckParts,
+  { describeContext, sendPage }: PageRoutes,
   check: CheckList,
 ): void {
   const showPage = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
     const result = asked.list === "" ? undefined : await runCheck(request, reply, asked);
     const body = writeCheck(await describeContext(request), result);
-    reply.headers({
-      ...securityHeaders,
-      "cache-control": `${result === undefined ? "public" : "private"}, no-cache`,
-    });
-    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    return sendPage(request, reply, body, { isPrivate: result !== undefined });
   };
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
     const { checked, list, wanted } = await runCheck(request, reply, asked);

@@ -1,3 +1,4 @@
+import { readYear } from "../check/read-filters.ts";
 import { entityTypes, requirements } from "../finding-words.ts";
 import { agencies, findState, states } from "../names.ts";
 import { cleanSearch } from "../search/read-search.ts";
@@ -69,7 +70,10 @@ const readField: Record<Field, ReadField> = {
     const state = findState(text);
     return state === undefined ? undefined : { state };
   },
-  year: (text) => (/^(19|20)\d\d$/.test(text) ? { year: text } : undefined),
+  year: (text) => {
+    const year = readYear(text);
+    return year === undefined ? undefined : { year };
+  },
   entity_type: (text) => (Object.hasOwn(entityTypes, text) ? { entity_type: text } : undefined),
   direct: (text) => (text === "Y" || text === "N" ? { direct: text } : undefined),
   accepted_since: (text) => (isDate(text) ? { accepted_since: text } : undefined),

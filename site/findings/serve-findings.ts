@@ -1,22 +1,15 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { PageContext } from "../page-context.ts";
+import type { PageRoutes } from "../page-routes.ts";
 import { writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
-import { sendBody } from "../send-body.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { type FindingsReader, findingsOnPage, mostCounted } from "./find-findings.ts";
 import { linkFindings, readFindingCriteria } from "./read-criteria.ts";
 
-interface FindingsParts {
-  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  securityHeaders: Record<string, string>;
-}
-
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
-export function serveFindings(parts: FindingsParts, reader: FindingsReader): void {
-  const { addRoute, describeContext, securityHeaders } = parts;
+export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
+  const { addRoute, describeContext, sendPage } = parts;
   addRoute("/findings", async (request, reply) => {
     const parameters = request.query as Record<string, unknown>;
     const asked = readFindingCriteria(parameters);
@@ -28,8 +21,7 @@ export function serveFindings(parts: FindingsParts, reader: FindingsReader): voi
     const context = await describeContext(request);
     const found = await reader.search(identifyVisitor(request, reply), asked.criteria, page);
     const body = writeFindings(context, { ...asked, page, found });
-    reply.headers({ ...securityHeaders, "cache-control": "private, no-cache" });
-    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    return sendPage(request, reply, body, { isPrivate: true });
   });
   addRoute("/findings.csv", async (request, reply) => {
     const { criteria } = readFindingCriteria(request.query as Record<string, unknown>);
@@ -41,7 +33,7 @@ export function serveFindings(parts: FindingsParts, reader: FindingsReader): voi
 }
 
 async function serveGroup(
-  { describeContext, securityHeaders }: FindingsParts,
+  { describeContext, sendPage }: PageRoutes,
   reader: FindingsReader,
   kind: Group["kind"],
   request: FastifyRequest,
@@ -58,8 +50,7 @@ async function serveGroup(
     exact === undefined ? undefined : await reader.describe(identifyVisitor(request, reply), criteria);
   const isKnown = found !== undefined && found.years.length > 0;
   const body = isKnown ? writeGroup(context, group, found) : writeUnknownGroup(context, group);
-  reply.code(isKnown ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
-  return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+  return sendPage(request, reply, body, { status: isKnown ? 200 : 404 });
 }
 
 /** The columns of the CSV file: those of the API's table, and the auditee's name. */

@@ -9,6 +9,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
+import { writeNotFound } from "./problem.ts";
 import { linkToAuditee, linkToAuditor } from "./report.ts";
 
 /** The page of an auditee: its public reports by year, compared with its peers, and reports that name it. */
@@ -39,17 +40,13 @@ export function writeUnknownAuditee(context: PageContext, typed: string): string
     value: typed.replace("-", "").toUpperCase(),
   } as const;
   const explorer = linkToExplorer(context.facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [filter] });
-  return writeDocument(context, {
+  return writeNotFound(
+    context,
     title,
-    description: title,
-    body: html`<div class="wrap page">
-<p class="hint">Status 404</p>
-<h1>${title}</h1>
-<p>Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. A UEI has 12 letters
+    html`Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. A UEI has 12 letters
   and digits, and an EIN has 9 digits. <a href="/search">Search for the auditee’s name</a> instead. If you have a Tribal key,
-  <a href="${explorer}">look for it in the explorer</a>, and enter the key there.</p>
-</div>`,
-  });
+  <a href="${explorer}">look for it in the explorer</a>, and enter the key there.`,
+  );
 }
 
 function describeAuditee({

@@ -10,6 +10,7 @@ import { writeExtra } from "../write-target.ts";
 import { drawBar, drawColumns, drawStates, shorten } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
+import { writeNotFound } from "./problem.ts";
 
 /** What a page is about: a program, an agency or a state. */
 export interface Group {
@@ -60,16 +61,12 @@ function writeSpan({ years }: FindingsOfGroup): string {
 /** The page for a number or a state that no public audit has. */
 export function writeUnknownGroup(context: PageContext, { kind, value }: Group): string {
   const title = `No public audit has this ${kind}`;
-  return writeDocument(context, {
+  return writeNotFound(
+    context,
     title,
-    description: title,
-    body: html`<div class="wrap page">
-<p class="hint">Status 404</p>
-<h1>${title}</h1>
-<p>No public award or finding has the ${kind} “${value.slice(0, 60)}”. Look for it in the
-  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>
-</div>`,
-  });
+    html`No public award or finding has the ${kind} “${value.slice(0, 60)}”. Look for it in the
+  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.`,
+  );
 }
 
 const section = (id: string, heading: string, body: Content): Html =>

@@ -1,4 +1,4 @@
-import { html } from "../html.ts";
+import { type Content, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeDocument } from "./layout.ts";
 
@@ -20,6 +20,19 @@ ${hint && html`<p>${hint}</p>`}
   <li><a href="/">Overview</a>: search for an audit, get a key, and <a href="/#errors">see what errors mean</a></li>
   <li><a href="/explorer">Explorer</a>: find reports and download them</li>
 </ul>
+</div>`,
+  });
+}
+
+/** A page in place of one for something that the public cannot see, and what to do instead. */
+export function writeNotFound(context: PageContext, title: string, advice: Content): string {
+  return writeDocument(context, {
+    title,
+    description: title,
+    body: html`<div class="wrap page">
+<p class="hint">Status 404</p>
+<h1>${title}</h1>
+<p>${advice}</p>
 </div>`,
   });
 }

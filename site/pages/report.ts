@@ -15,6 +15,7 @@ import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { writeFindings } from "./findings-list.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
+import { writeNotFound } from "./problem.ts";
 
 type Row = Record<string, unknown>;
 
@@ -68,16 +69,12 @@ export function writeUnknownReport(context: PageContext, reportId: string): stri
     writeQuery({ report_ids: [reportId] }),
     true,
   );
-  return writeDocument(context, {
+  return writeNotFound(
+    context,
     title,
-    description: title,
-    body: html`<div class="wrap page">
-<p class="hint">Status 404</p>
-<h1>${title}</h1>
-<p>The report <code class="id">${reportId}</code> is suppressed, was resubmitted, or does not exist. If you have a Tribal key,
-  <a href="${explorer}">open it in the explorer</a>, and enter the key there.</p>
-</div>`,
-  });
+    html`The report <code class="id">${reportId}</code> is suppressed, was resubmitted, or does not exist. If you have a Tribal key,
+  <a href="${explorer}">open it in the explorer</a>, and enter the key there.`,
+  );
 }
 
 /** The path of an auditee's page. Older reports have no UEI. */

@@ -3,24 +3,14 @@ import { sendError } from "../../shared/web/error-responses.ts";
 import { readYear } from "../check/read-filters.ts";
 import { readList } from "../check/read-list.ts";
 import { findState } from "../names.ts";
-import type { PageContext } from "../page-context.ts";
+import type { PageRoutes } from "../page-routes.ts";
 import { writeSearch } from "../pages/search.ts";
-import { sendBody } from "../send-body.ts";
 import { identifyVisitor, SearchRefused } from "./limit-queries.ts";
 import { cleanSearch, type Filters, readSearch } from "./read-search.ts";
 import { largestTotal, pageRows, type Search } from "./search-reports.ts";
 
-interface SearchParts {
-  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
-  securityHeaders: Record<string, string>;
-}
-
 /** Serves searches, and links such as /search?q=REPORT_ID. The parameter `as` is the place of the meaning that the visitor chose. */
-export function serveSearch(
-  { addRoute, describeContext, securityHeaders }: SearchParts,
-  search: Search,
-): void {
+export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes, search: Search): void {
   addRoute("/search", async (request, reply) => {
     const { q, as, page: typedPage, ...narrowed } = request.query as Record<string, unknown>;
     const filters = readFilters(narrowed);
@@ -30,10 +20,7 @@ export function serveSearch(
       return reply.redirect(`/check?u=${list.address}`, 302);
     const isEmpty = text === "" && Object.keys(filters).length === 0;
     const context = await describeContext(request);
-    const cacheControl = `${isEmpty ? "public" : "private"}, no-cache`;
-    reply.headers({ ...securityHeaders, "cache-control": cacheControl });
-    const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-    if (isEmpty) return send(writeSearch(context, undefined));
+    if (isEmpty) return sendPage(request, reply, writeSearch(context, undefined));
     const asked = readPlace(as, Number.POSITIVE_INFINITY);
     const page = (readPlace(typedPage, largestTotal / pageRows) ?? 0) + 1;
     const readings = readSearch(text, filters).sort(
@@ -41,7 +28,8 @@ export function serveSearch(
     );
     try {
       const found = await search(identifyVisitor(request, reply), text, readings, page);
-      return send(writeSearch(context, { text, filters, readings, asked, page, found }));
+      const body = writeSearch(context, { text, filters, readings, asked, page, found });
+      return sendPage(request, reply, body, { isPrivate: true });
     } catch (error) {
       if (error instanceof SearchRefused) return refuse(request, reply, error);
       throw error;
