@@ -1,16 +1,12 @@
 import { parse } from "csv-parse/sync";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { RunningApp } from "../../shared/web/start-app.ts";
 import { readList } from "../../site/check/read-list.ts";
-import { readSiteConfig } from "../../site/config.ts";
-import { prepareSite } from "../../site/prepare-site.ts";
 import { searchesAMinute } from "../../site/search/limit-queries.ts";
-import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
-import { serviceDatabaseUrl } from "../report-service/parts.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
 import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { send } from "../support/target.ts";
+import { startPages } from "./start-pages.ts";
 
 // The page that checks a list, as a pass-through entity uses it.
 
@@ -89,17 +85,7 @@ beforeAll(async () => {
   ]);
   await here.write("additional_eins", [{ report_id: id(20), additional_ein: "998877663" }]);
   await here.load();
-  const pages = readSiteConfig({ API_URL: "https://api.example.gov" });
-  const variables = {
-    APP_PORT: "0",
-    TRUSTED_IPS: "127.0.0.1",
-    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
-  };
-  service = await startSite({
-    ...readSiteAppConfig(variables),
-    addSite: await prepareSite({ pages }),
-    logger: pino({ level: "silent" }),
-  });
+  service = await startPages(here.database.url);
 });
 afterAll(() => service?.close());
 

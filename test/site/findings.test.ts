@@ -1,15 +1,11 @@
 import { parse } from "csv-parse/sync";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { RunningApp } from "../../shared/web/start-app.ts";
-import { readSiteConfig } from "../../site/config.ts";
-import { prepareSite } from "../../site/prepare-site.ts";
-import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
-import { serviceDatabaseUrl } from "../report-service/parts.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
 import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { send as sendRequest } from "../support/target.ts";
 import { startBrowser } from "./browser.ts";
+import { startPages } from "./start-pages.ts";
 import { visit } from "./visit.ts";
 
 // The pages of findings, and of programs, agencies and states.
@@ -97,16 +93,7 @@ beforeAll(async () => {
   ])
     await here.write(table, []);
   await here.load();
-  const variables = {
-    APP_PORT: "0",
-    TRUSTED_IPS: "127.0.0.1",
-    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
-  };
-  service = await startSite({
-    ...readSiteAppConfig(variables),
-    addSite: await prepareSite({ pages: readSiteConfig({ API_URL: "https://api.example.gov" }) }),
-    logger: pino({ level: "silent" }),
-  });
+  service = await startPages(here.database.url);
   browser = await startBrowser();
 });
 afterAll(async () => {

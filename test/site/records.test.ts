@@ -1,13 +1,9 @@
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningApp } from "../../shared/web/start-app.ts";
-import { readSiteConfig } from "../../site/config.ts";
-import { prepareSite } from "../../site/prepare-site.ts";
-import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
-import { serviceDatabaseUrl } from "../report-service/parts.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
 import { id, type Row, range, submission } from "../scripts/refresh/support/source-files.ts";
 import { send } from "../support/target.ts";
+import { startPages } from "./start-pages.ts";
 
 // The pages of a report and of an auditee.
 
@@ -142,16 +138,7 @@ beforeAll(async () => {
     { report_id: id(20), additional_uei: "HIDDENUEI123" },
   ]);
   await here.load();
-  const variables = {
-    APP_PORT: "0",
-    TRUSTED_IPS: "127.0.0.1",
-    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
-  };
-  service = await startSite({
-    ...readSiteAppConfig(variables),
-    addSite: await prepareSite({ pages: readSiteConfig({ API_URL: "https://api.example.gov" }) }),
-    logger: pino({ level: "silent" }),
-  });
+  service = await startPages(here.database.url);
 });
 afterAll(() => service?.close());
 

@@ -1,20 +1,16 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../shared/connect.ts";
 import type { RunningApp } from "../../shared/web/start-app.ts";
-import { readSiteConfig } from "../../site/config.ts";
-import { prepareSite } from "../../site/prepare-site.ts";
 import { searchesAMinute } from "../../site/search/limit-queries.ts";
 import { cleanSearch, readSearch } from "../../site/search/read-search.ts";
 import { readers } from "../../site/search/readers.ts";
-import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
-import { serviceDatabaseUrl } from "../report-service/parts.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
 import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { send as sendRequest } from "../support/target.ts";
+import { startPages } from "./start-pages.ts";
 
 // The page that searches the public audits.
 
@@ -107,23 +103,9 @@ beforeAll(async () => {
     { report_id: id(20), additional_ein: "998877663" },
   ]);
   await here.load();
-  service = await startSearch();
+  service = await startPages(here.database.url);
 });
 afterAll(() => service?.close());
-
-async function startSearch(): Promise<RunningApp> {
-  const pages = readSiteConfig({ API_URL: "https://api.example.gov" });
-  const variables = {
-    APP_PORT: "0",
-    TRUSTED_IPS: "127.0.0.1",
-    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
-  };
-  return startSite({
-    ...readSiteAppConfig(variables),
-    addSite: await prepareSite({ pages }),
-    logger: pino({ level: "silent" }),
-  });
-}
 
 let clients = 0;
 function makeClient(): string {
