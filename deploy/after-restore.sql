@@ -1,9 +1,6 @@
 -- Run this after the backup when you restore (docs/operations.md). The backup has no data set, so requests get 503 until you
 -- publish one, even if this database had one: it was built without the backup's suppressed_reports.
-update publication.data_sets set state = 'dropped';
-update disclosed.data_set set published_at = null;
--- No change leads from the backup's data sets to the next one, so clients must load everything again.
-delete from publication.changes;
+select publication.withdraw_data_sets();
 -- The next deployment must compare the API with the promises that the backup contains, and must not take the backup's tiers
 -- for changes made by hand.
 update deployment.api_schemas set sha256 = '', fingerprint = '{}';
@@ -16,7 +13,7 @@ begin
   for durable in
     select pg_class.oid from pg_catalog.pg_class
     where pg_class.relkind = 'r'
-      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace)
+      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace, 'ledger'::regnamespace)
   loop
     execute format('alter table %s enable trigger user', durable);
   end loop;

@@ -17,7 +17,7 @@ begin
   for durable in
     select pg_class.oid from pg_catalog.pg_class
     where pg_class.relkind = 'r'
-      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace)
+      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace, 'ledger'::regnamespace)
   loop
     execute format('alter table %s disable trigger user', durable);
   end loop;
@@ -28,7 +28,7 @@ begin
     select format('truncate %s', string_agg(pg_class.oid::regclass::text, ', '))
     from pg_catalog.pg_class
     where pg_class.relkind = 'r'
-      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace)
+      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace, 'ledger'::regnamespace)
   );
 end
 $$;

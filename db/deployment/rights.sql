@@ -9,7 +9,7 @@ as $$
       when pg_namespace.nspname in ('disclosed', 'suppressed', 'dissemination') then 'data_set'
       when pg_namespace.nspname ~ '^((disclosed|suppressed)_(next|previous|dropped)|staging)$' then 'not_live'
       when pg_namespace.nspname ~ '^(admin_)?api_v[0-9]' then 'served'
-      when pg_namespace.nspname in ('access', 'data_set', 'deployment', 'extensions', 'publication', 'request') then 'durable'
+      when pg_namespace.nspname in ('access', 'data_set', 'deployment', 'extensions', 'ledger', 'publication', 'request') then 'durable'
       when pg_namespace.nspname in ('pg_catalog', 'information_schema', 'pg_toast') then 'system'
       else 'other'
     end

@@ -134,7 +134,7 @@ function inOrder(files: SqlFile[]): SqlFile[] {
 const hashFiles = (files: SqlFile[]) => hashSql(files.map(({ name, sql }) => `${name}\0${sql}\0`).join(""));
 
 /** The schemas of `db/functions`. */
-export const functionSchemas = ["extensions", "data_set", "access", "publication"];
+export const functionSchemas = ["extensions", "data_set", "access", "publication", "ledger"];
 
 /**
  * Reads the files of `db/functions`. Functions with a body that PostgreSQL parses when it creates them (`return …`) come after

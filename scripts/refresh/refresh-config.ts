@@ -26,7 +26,13 @@ export interface RefreshConfig {
   port: number;
 }
 
-const secrets = ["PUBLISHER_DATABASE_URL", "PUBLISHER_DATABASE_PASSWORD", "DATABASE_URL"];
+const secrets = [
+  "PUBLISHER_DATABASE_URL",
+  "PUBLISHER_DATABASE_PASSWORD",
+  "DATABASE_URL",
+  "LEDGER_ACCESS_KEY_ID",
+  "LEDGER_SECRET_ACCESS_KEY",
+];
 const publisherUrl = databaseUrl("publisher").optional();
 const schema = z.object({
   PUBLISHER_DATABASE_URL: publisherUrl,

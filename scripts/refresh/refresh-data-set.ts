@@ -5,6 +5,8 @@ import { openObjects } from "../../shared/objects/open-objects.ts";
 import type { RowCounts } from "./check-gates.ts";
 import { signalLoss } from "./connect-publisher.ts";
 import { findFiles } from "./find-files.ts";
+import { inTransaction } from "./in-transaction.ts";
+import { compareWithLedger } from "./ledger.ts";
 import { type LoadOptions, loadDataSet } from "./load-data-set.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { publishNextGeneration } from "./publish-data-set.ts";
@@ -49,6 +51,7 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     if (store !== undefined) await publishManifest(client, store);
     return { outcome: "skipped", reason };
   }
+  await compareWithLedger(client, storage);
   const published = await lockPublication(client, async () => {
     const startedAt = new Date();
     const { counts, rejected, suppression } = await load();
@@ -57,12 +60,13 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
       await writePublicFiles(client, store, "disclosed_next");
     }
     report("Publishing ...");
+    await rememberSuppressed(client, suppression.suppressed);
+    await compareWithLedger(client, storage);
     let id = "";
     const record = async () => {
       await client.query(replaceDataSets);
       const values = [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept];
       id = (await client.query(recordDataSet, values)).rows[0].id;
-      await client.query(rememberSuppressed, [suppression.suppressed]);
     };
     await publishNextGeneration(client, record, { report });
     if (store !== undefined) await publishManifest(client, store).catch(explainThatLive);
@@ -82,8 +86,18 @@ const recordDataSet = `
   select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
   returning id`;
 
-const rememberSuppressed =
-  "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing";
+/** In a transaction of its own, because the ledger must have a suppression before it is live. It counts even if publishing fails. */
+async function rememberSuppressed(client: Client, reports: string[]): Promise<void> {
+  await inTransaction(client, async () => {
+    await client.query(
+      "select set_config('access.operator', 'data set ' || id, true) from disclosed_next.data_set",
+    );
+    await client.query(
+      "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing",
+      [reports],
+    );
+  });
+}
 
 export function explainThatLive(cause: Error): never {
   const message = `The data set is live, but requests for its bulk files get 503: ${cause.message}`;

@@ -5,6 +5,10 @@ export interface ScheduleState {
   isRunning: boolean;
   isDatabaseConnected: boolean;
   publishedAt: Date | undefined;
+  /** Why the last comparison with the ledger failed. */
+  ledgerProblem: string | undefined;
+  /** Since when the oldest entry waits to be written to the ledger. */
+  ledgerWaitingSince: Date | undefined;
 }
 
 export type RefreshMetrics = ReturnType<typeof createRefreshMetrics>;
@@ -42,6 +46,17 @@ export function createRefreshMetrics(state: ScheduleState, longestAge: number | 
     "refresh_database_connected",
     "1 if the database answered the last query. It is queried every 15 seconds.",
     () => Number(state.isDatabaseConnected),
+  );
+  addGauge(
+    "refresh_ledger_compared",
+    "1 if the last comparison with the ledger succeeded. It is made every 5 seconds. Alert if it stays 0: publications are refused, and after a restart of PostgreSQL, requests get 503.",
+    () => Number(state.ledgerProblem === undefined),
+  );
+  addGauge(
+    "refresh_ledger_waiting_seconds",
+    "How long a suppression, release or revocation has waited to be written to the ledger; 0 if none waits. Alert if it grows.",
+    () =>
+      state.ledgerWaitingSince === undefined ? 0 : (Date.now() - state.ledgerWaitingSince.getTime()) / 1000,
   );
   addGauge("refresh_running", "1 while this service runs a refresh.", () => Number(state.isRunning));
   const lastSuccess = addGauge(

@@ -10,7 +10,8 @@ import { closeOnSignal } from "../../shared/run-until-signal.ts";
 import { findOperator, readOperator } from "../access/operator.ts";
 import { signalLoss, withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { RefreshIsRunning } from "./lock-publication.ts";
+import { beginLedger, continueLedger } from "./ledger.ts";
+import { lockPublication, RefreshIsRunning } from "./lock-publication.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
 import { explainThatLive, type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
@@ -25,6 +26,8 @@ type Options = Omit<RefreshOptions, "from"> & {
   rollback?: true;
   release?: string;
   operator: string;
+  newLedger?: string;
+  continueLedger?: string | true;
   requests?: "on" | "off";
   schedule?: true;
 };
@@ -68,6 +71,14 @@ function createCommand(env: NodeJS.ProcessEnv): Command {
       readOperator,
       findOperator(env),
     )
+    .option(
+      "--new-ledger <place>",
+      "begin the ledger of suppressions and revocations in an empty directory or s3://bucket/prefix",
+    )
+    .option(
+      "--continue-ledger [place]",
+      "after a restore: learn what the ledger has, and write to it from now on",
+    )
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
     .addOption(
@@ -86,6 +97,8 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
   PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files (default: the running stack's, if it is used)
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// URLs
+  LEDGER_ACCESS_KEY_ID *, LEDGER_SECRET_ACCESS_KEY *
+                                  for the ledger, if it has credentials of its own
 With --schedule:
   ENVIRONMENT (development)       production: Wednesdays 5 a.m. Eastern; staging: daily 5 a.m. Eastern; development: no
                                   schedule; preview: no schedule, and the API is off until you switch it on (--requests on)
@@ -114,6 +127,17 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
       await client.query("select publication.release_report($1)", [release]);
     });
     print(`Released ${release}. The next refresh makes it public if the source files mark it as public.`);
+  } else if (options.newLedger !== undefined) {
+    const place = options.newLedger;
+    await asPublisher((client) => beginLedger(client, place, config.storage));
+    print(`The ledger in ${place} has begun.`);
+  } else if (options.continueLedger !== undefined) {
+    const place = options.continueLedger === true ? undefined : options.continueLedger;
+    const { withdrawn } = await asPublisher((client) =>
+      lockPublication(client, () => continueLedger(client, place, config.storage)),
+    );
+    print("This database knows what the ledger has, and writes to it from now on.");
+    if (withdrawn) print(withdrawnMessage);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
     print(requests === "on" ? "The service is on." : "The service is off: requests get 503.");
@@ -130,6 +154,9 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
     await asPublisher((client) => runRefresh(client, wanted, print));
   }
 }
+
+const withdrawnMessage =
+  "The data set showed reports that were suppressed later, so it was withdrawn: requests get 503 until the next refresh.";
 
 const switchRequests =
   "update publication.settings set is_switched_on = $1, changed_at = now(), changed_by = session_user";
@@ -162,7 +189,7 @@ async function runRollback(
   print: (line: string) => void,
 ): Promise<void> {
   const start = performance.now();
-  const id = await rollBack(client);
+  const id = await rollBack(client, storage);
   const seconds = ((performance.now() - start) / 1000).toFixed(2);
   print(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.`);
   // Until this has run, requests for bulk files get 503.

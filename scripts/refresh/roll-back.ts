@@ -1,4 +1,6 @@
 import type { Client } from "pg";
+import type { StorageOptions } from "../../shared/objects/objects.ts";
+import { compareWithLedger } from "./ledger.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
 import { findPrevious, listReports } from "./suppression.ts";
@@ -9,7 +11,8 @@ import { findPrevious, listReports } from "./suppression.ts";
  * @returns the ID of the data set that is live now
  * @throws Error if there is no previous data set, or if it shows a report suppressed since then
  */
-export async function rollBack(client: Client): Promise<string> {
+export async function rollBack(client: Client, storage?: StorageOptions): Promise<string> {
+  await compareWithLedger(client, storage);
   return await lockPublication(client, async () => {
     const previous = await findPrevious(client);
     if (previous === undefined) throw new Error("There is no previous data set to roll back to.");

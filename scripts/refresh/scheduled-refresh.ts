@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { openObjects } from "../../shared/objects/open-objects.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { compareWithLedger } from "./ledger.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
@@ -78,6 +79,27 @@ export async function readLiveDataSet(parts: ScheduleParts): Promise<void> {
   parts.state.isDatabaseConnected = rows !== undefined;
   if (rows !== undefined) parts.state.publishedAt = rows[0]?.published_at;
 }
+
+/** Compares the database with the ledger, which lets the service be on after a restart of PostgreSQL. */
+export async function compareLedger({ config, logger, state }: ScheduleParts): Promise<void> {
+  const compare = async (client: Client) => {
+    await compareWithLedger(client, config.storage).finally(async () => {
+      const { rows } = await client.query(oldestWaiting);
+      state.ledgerWaitingSince = rows[0]?.recorded_at;
+    });
+  };
+  const problem = await withPublisher(config.database, compare, config.limits ?? queryLimits).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+  // Every comparison of an outage fails alike.
+  if (problem !== undefined && problem !== state.ledgerProblem)
+    logger.error(`The ledger cannot be compared. ${problem}`);
+  state.ledgerProblem = problem;
+}
+
+const oldestWaiting =
+  "select recorded_at from ledger.entries where object_number is null order by id limit 1";
 
 /** Looks for leaks, because rights and rows may change between publications, and removes old one-time tokens. */
 export async function workHourly(parts: ScheduleParts): Promise<void> {

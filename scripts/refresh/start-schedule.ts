@@ -7,6 +7,7 @@ import type { RefreshConfig } from "./refresh-config.ts";
 import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
 import {
   checkStorage,
+  compareLedger,
   readLiveDataSet,
   refreshWithRetries,
   type ScheduleParts,
@@ -22,13 +23,14 @@ export interface Schedule {
 
 const hourMilliseconds = 3_600_000;
 const pollMilliseconds = 15_000;
+const ledgerMilliseconds = 5_000;
 
 /** Until an operator has switched a preview on or off, it answers no requests. */
 const switchPreviewOff = "update publication.settings set is_switched_on = false where changed_at is null";
 
 /**
  * Starts the service that refreshes by the environment's timetable, one refresh at a time. It serves `/healthz`, `/readyz` and
- * `/metrics`. Once an hour it looks for leaks, and removes one-time tokens that were redeemed or have expired. It keeps running while
+ * `/metrics`. Every 5 seconds it compares the database with the ledger. Once an hour it looks for leaks, and removes one-time tokens that were redeemed or have expired. It keeps running while
  * the database is unreachable. If a refresh was due while the service did not run, it refreshes at once.
  *
  * @param options.minute milliseconds in a minute between attempts; tests use fewer
@@ -44,7 +46,13 @@ export async function startSchedule(
   if (timer !== undefined && source === undefined)
     throw new Error(`${environment} has a refresh schedule, so it needs a source. Set REFRESH_SOURCE.`);
   const stop = new AbortController();
-  const state: ScheduleState = { isRunning: false, isDatabaseConnected: false, publishedAt: undefined };
+  const state: ScheduleState = {
+    isRunning: false,
+    isDatabaseConnected: false,
+    publishedAt: undefined,
+    ledgerProblem: undefined,
+    ledgerWaitingSince: undefined,
+  };
   const metrics = createRefreshMetrics(state, findLongestAge(timer?.nextRuns(2)));
   const parts = { config, logger, metrics, state, stop: stop.signal, minute };
   const refreshNow = () => refreshWithRetries(parts);
@@ -52,12 +60,13 @@ export async function startSchedule(
 
   if (environment === "preview")
     await withPublisher(config.database, (client) => client.query(switchPreviewOff), config.limits);
-  await Promise.all([readLiveDataSet(parts), workHourly(parts)]);
+  await Promise.all([readLiveDataSet(parts), workHourly(parts), compareLedger(parts)]);
   const server = await serveSchedule(parts, describe);
   timer?.schedule(refreshNow);
   const intervals = [
     setInterval(() => readLiveDataSet(parts), pollMilliseconds),
     setInterval(() => workHourly(parts), hourMilliseconds),
+    setInterval(() => compareLedger(parts), ledgerMilliseconds),
   ];
   const [due] = timer?.previousRuns(1) ?? [];
   if (due !== undefined && (state.publishedAt === undefined || state.publishedAt < due)) {

@@ -9,6 +9,7 @@ import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { generateSample } from "../sample/write-sample.ts";
 import { choosePorts, type StackConfig } from "./config.ts";
+import { keepLedger } from "./keep-ledger.ts";
 import { lockDirectory } from "./lock-directory.ts";
 import { listAddresses, type PartContext, startApi, startApp, startDatabase, startGateway } from "./parts.ts";
 import { hasData, publishData, writeBulkFiles } from "./publish-data.ts";
@@ -126,6 +127,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       // The stack's own PostgreSQL stops if the start fails, so nobody could undo changes made by hand.
       acceptsDrift: () => isOwn,
     });
+    await keepLedger(context, databaseUrl, inDirectory("ledger"));
     const source = await prepareSource();
     const publishAndServe = async () => {
       if (source !== undefined) await publishData(client, source, report);

@@ -100,15 +100,17 @@ export function openBucket(location: string, options: Options): Objects {
         return false;
       }
     },
-    listFiles: async () =>
-      (await list(prefix, "/")).objects.map(({ Key, size, ETag }) => ({
-        path: `s3://${Bucket}/${Key}`,
-        size,
-        // Fails if the object was replaced after it was listed.
-        open: () => open(Key, {}, ETag),
-        identify: async () => `${size} ${ETag}`,
-        checkUnchanged: async () => {},
-      })),
+    listFiles: async (ending = /$/) =>
+      (await list(prefix, "/")).objects
+        .filter(({ Key }) => ending.test(Key))
+        .map(({ Key, size, ETag }) => ({
+          path: `s3://${Bucket}/${Key}`,
+          size,
+          // Fails if the object was replaced after it was listed.
+          open: () => open(Key, {}, ETag),
+          identify: async () => `${size} ${ETag}`,
+          checkUnchanged: async () => {},
+        })),
     listFolders: async () => (await list(prefix, "/")).folders,
     removeFolder: async (name) => {
       const Objects = (await list(`${prefix}${name}/`)).objects.map(({ Key }) => ({ Key }));
@@ -139,6 +141,16 @@ export function openBucket(location: string, options: Options): Objects {
           signal?.throwIfAborted();
           if (tries === limits.tries || giveUp.aborted || isRefused(error)) throw error;
         }
+      }
+    },
+    create: async (key, Body) => {
+      const input = { Bucket, Key: prefix + key, Body, IfNoneMatch: "*" };
+      try {
+        await client.send(new PutObjectCommand(input), until(signal));
+        return true;
+      } catch (error) {
+        if (![409, 412].includes(statusOf(error))) throw error;
+        return false;
       }
     },
     close: () => client.destroy(),

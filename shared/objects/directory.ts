@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import {
   access,
+  link,
   mkdir,
   mkdtemp,
   open,
@@ -36,9 +37,9 @@ export function openDirectory(location: string): Objects {
       });
       return found?.isFile() === true;
     },
-    listFiles: async () => {
+    listFiles: async (ending = /\.csv(\.gz)?$/) => {
       const names = await readdir(root).catch(refuse("read", root));
-      const wanted = names.sort().filter((name) => /\.csv(\.gz)?$/.test(name));
+      const wanted = names.sort().filter((name) => ending.test(name));
       return await Promise.all(wanted.map((name) => describeFile(at(name))));
     },
     listFolders: async () => {
@@ -66,6 +67,20 @@ export function openDirectory(location: string): Objects {
       await makeFolder(key);
       await writeFile(part, content).catch(refuse("written", at(key)));
       await move(key, part);
+    },
+    create: async (key, content) => {
+      const part = path.join(root, `.part-${randomUUID()}`);
+      try {
+        await writeFile(part, content, { flush: true });
+        // Unlike a rename, a link never replaces a file.
+        await link(part, at(key));
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+        return refuse("written", at(key))(error);
+      } finally {
+        await rm(part, { force: true });
+      }
     },
     close: () => {},
   };

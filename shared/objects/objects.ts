@@ -22,7 +22,15 @@ export interface S3Options {
   /** Puts the bucket's name into the path rather than the host. */
   forcePathStyle?: boolean;
   /** The AWS standard chain if absent: environment, profile, container, instance. */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
+  credentials?: Credentials | undefined;
+  /** For the ledger, if it has its own. */
+  ledgerCredentials?: Credentials | undefined;
+}
+
+export interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
 }
 
 export interface StorageOptions extends S3Options {
@@ -62,8 +70,8 @@ export interface Objects {
    * @throws Error if the directory or bucket itself is missing
    */
   has: (key: string, signal?: AbortSignal) => Promise<boolean>;
-  /** The files directly in it, by name. */
-  listFiles: () => Promise<StoredFile[]>;
+  /** The CSV files directly in it, or those with another ending, by name. */
+  listFiles: (ending?: RegExp) => Promise<StoredFile[]>;
   /** The names of the folders directly in it. */
   listFolders: () => Promise<string[]>;
   removeFolder: (name: string) => Promise<void>;
@@ -76,5 +84,11 @@ export interface Objects {
   putFile: (key: string, file: string) => Promise<void>;
   /** Writes a small file in one step. Replaces an existing one. */
   put: (key: string, content: string | Buffer) => Promise<void>;
+  /**
+   * Writes a small file in one step, unless there is one already.
+   *
+   * @returns whether it was written
+   */
+  create: (key: string, content: string) => Promise<boolean>;
   close: () => void;
 }

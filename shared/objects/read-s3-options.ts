@@ -12,6 +12,8 @@ const schema = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AWS_SESSION_TOKEN: z.string().optional(),
+  LEDGER_ACCESS_KEY_ID: z.string().optional(),
+  LEDGER_SECRET_ACCESS_KEY: z.string().optional(),
 });
 
 /** @throws Error with one line for each malformed variable */
@@ -19,6 +21,7 @@ export function readS3Options(variables: Record<string, string>): S3Options {
   const read = readVariables(schema, variables);
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = read;
   const { AWS_SESSION_TOKEN: sessionToken } = read;
+  const { LEDGER_ACCESS_KEY_ID: ledgerKeyId, LEDGER_SECRET_ACCESS_KEY: ledgerKey } = read;
   return {
     region: read.S3_REGION,
     endpoint: read.S3_ENDPOINT,
@@ -28,5 +31,7 @@ export function readS3Options(variables: Record<string, string>): S3Options {
       accessKeyId && secretAccessKey
         ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
         : undefined,
+    ledgerCredentials:
+      ledgerKeyId && ledgerKey ? { accessKeyId: ledgerKeyId, secretAccessKey: ledgerKey } : undefined,
   };
 }

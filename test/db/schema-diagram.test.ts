@@ -11,7 +11,7 @@ const database = useDeployedDatabase();
 const query = async <Row>(sql: string) => (await database.client.query(sql)).rows as Row[];
 
 const served = "nspname in (select name from publication.served_schemas)";
-const drawn = `(${served} or nspname in ('disclosed', 'suppressed', 'dissemination', 'request', 'access', 'publication', 'deployment'))`;
+const drawn = `(${served} or nspname in ('disclosed', 'suppressed', 'dissemination', 'request', 'access', 'publication', 'ledger', 'deployment'))`;
 
 /** Draws which schemas read which, and the steps that the catalog does not show: COPY, build.sql and issuing tokens. */
 async function drawFlow(): Promise<string> {

@@ -1,6 +1,8 @@
 import { type Client, escapeIdentifier, escapeLiteral } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
+import { beginLedger } from "../../scripts/refresh/ledger.ts";
 import {
   createScratchDatabase as createDatabase,
   type ScratchDatabase,
@@ -8,6 +10,7 @@ import {
   startScratchServer,
 } from "../../scripts/servers/scratch-database.ts";
 import { connect } from "../../shared/connect.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { queryOn } from "./query-on.ts";
 import { target } from "./target.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";
@@ -30,6 +33,7 @@ export async function createDeployedDatabase(): Promise<ScratchDatabase> {
   if (findOwnServer() === undefined) {
     const scratch = await createScratchDatabase();
     await deployDatabase(scratch.url);
+    await beginOwnLedger(scratch.url);
     return scratch;
   }
   deployedTemplate ??= createScratchDatabase().then(async ({ url }) => {
@@ -45,7 +49,14 @@ const readName = (databaseUrl: string) => new URL(databaseUrl).pathname.slice(1)
 async function copyDatabase(name: string): Promise<ScratchDatabase> {
   const copy = await createScratchDatabase(name);
   await copyDatabaseRights(name, readName(copy.url));
+  await beginOwnLedger(copy.url);
   return copy;
+}
+
+/** Begins a ledger, without which the service is off. A copy needs its own. */
+export async function beginOwnLedger(databaseUrl: string): Promise<void> {
+  const place = await makeDirectory();
+  await withPublisher({ connectionString: databaseUrl }, (client) => beginLedger(client, place));
 }
 
 /** Copies the rights on the database itself, which `create database … template` leaves out. */

@@ -9,7 +9,7 @@ select
   active_keys.limited_by,
   active_keys.requests_at_a_time,
   (extract(epoch from active_keys.statement_timeout) * 1000)::bigint::text as statement_timeout,
-  (select settings.is_switched_on from publication.settings) as is_switched_on,
+  (select service.is_on from publication.service) as is_switched_on,
   (
     select api_schemas.sha256
     from deployment.api_schemas
@@ -20,5 +20,5 @@ select
 from access.active_keys;
 comment on view request.keys is 'Active keys. Each row also has the hash of the deployed API and says whether the service is switched on.';
 comment on column request.keys.statement_timeout is 'In milliseconds, for statement_timeout.';
-comment on column request.keys.is_switched_on is 'Whether the service is switched on.';
+comment on column request.keys.is_switched_on is 'Whether the service is switched on, and the database compared with the ledger.';
 grant select on request.keys to gateway;

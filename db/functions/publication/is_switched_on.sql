@@ -3,8 +3,8 @@ create or replace function publication.is_switched_on()
 returns boolean
 language sql stable security definer set search_path = ''
 as $$
-  select settings.is_switched_on from publication.settings
+  select service.is_on from publication.service
 $$;
 comment on function publication.is_switched_on is
-  'Whether the service is switched on. If not, requests get 503 and tokens cannot be redeemed.';
+  'Whether the service is switched on, and the database compared with the ledger since the server started. If not, requests get 503 and tokens cannot be redeemed.';
 grant execute on function publication.is_switched_on to report_service, site;

@@ -1,0 +1,64 @@
+create or replace function ledger.apply(objects jsonb)
+returns void
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  entry record;
+begin
+  for entry in
+    select
+      object.number,
+      said.kind,
+      said.subject,
+      said.takes_effect_at,
+      said.recorded_at,
+      said.recorded_by
+    from jsonb_to_recordset(objects) as object(number bigint, entries jsonb)
+    cross join jsonb_to_recordset(object.entries) with ordinality
+      as said(kind text, subject text, takes_effect_at timestamptz, recorded_at timestamptz, recorded_by text, place bigint)
+    order by object.number, said.place
+  loop
+    -- The database wrote the entry and could not record that, or was restored to the moment before.
+    update ledger.entries set object_number = entry.number
+    where entries.object_number is null
+      and entries.subject = entry.subject and entries.kind = entry.kind and entries.takes_effect_at = entry.takes_effect_at;
+    continue when found;
+    -- Where the ledger and the database disagree, suppression wins.
+    delete from ledger.entries
+    where entries.object_number is null and entries.subject = entry.subject and entries.kind = 'report released';
+    insert into ledger.entries (kind, subject, takes_effect_at, recorded_at, recorded_by, object_number)
+    values (entry.kind, entry.subject, entry.takes_effect_at, entry.recorded_at, entry.recorded_by, entry.number);
+    case entry.kind
+      when 'report suppressed' then
+        insert into publication.suppressed_reports (report_id, suppressed_since)
+        values (entry.subject, entry.takes_effect_at)
+        on conflict do nothing;
+      when 'report released' then
+        if
+          exists (select from publication.suppressed_reports where suppressed_reports.report_id = entry.subject)
+          and not exists (
+            select from ledger.entries where entries.object_number is null and entries.subject = entry.subject
+          )
+        then
+          perform publication.release_report(entry.subject);
+        end if;
+      when 'key revoked' then
+        update access.api_keys set revoked_at = entry.takes_effect_at
+        where api_keys.key_sha256 = decode(entry.subject, 'hex') and api_keys.revoked_at is null;
+      when 'key expires' then
+        update access.api_keys set expires_at = entry.takes_effect_at
+        where api_keys.key_sha256 = decode(entry.subject, 'hex') and api_keys.revoked_at is null
+          and (api_keys.expires_at is null or api_keys.expires_at > entry.takes_effect_at);
+      when 'agreement revoked' then
+        update access.tribal_access_agreements set revoked_at = entry.takes_effect_at
+        where tribal_access_agreements.id = entry.subject::uuid and tribal_access_agreements.decision = 'approved'
+          and tribal_access_agreements.revoked_at is null;
+    end case;
+  end loop;
+  update ledger.claim
+  set last_object = greatest(claim.last_object, (select max((object ->> 'number')::bigint) from jsonb_array_elements(objects) as object));
+end
+$$;
+comment on function ledger.apply is
+  'Does what the ledger''s objects say and this database does not know: [{"number": 7, "entries": [{"kind": …}]}]. A key or agreement that this database does not have needs nothing.';
+grant execute on function ledger.apply to publisher;

@@ -1,0 +1,74 @@
+-- What was suppressed, released or revoked, which is also kept outside this database (docs/operations.md, The ledger), and
+-- whether this database knows all of it.
+-- Lock level: new tables only.
+
+create schema ledger;
+comment on schema ledger is
+  'What was suppressed, released or revoked. It is also written to a place outside the database, so that a restored backup cannot forget it.';
+grant usage on schema ledger to publisher;
+
+create table ledger.entries (
+  id bigint generated always as identity primary key,
+  kind text not null,
+  subject text not null,
+  takes_effect_at timestamptz not null,
+  recorded_at timestamptz not null default now(),
+  recorded_by text not null,
+  object_number bigint,
+  constraint entries_kind_is_known check (
+    kind in ('report suppressed', 'report released', 'key revoked', 'key expires', 'agreement revoked')
+  )
+);
+
+-- ledger.record() looks for the last entry about a subject.
+create index entries_subject on ledger.entries (subject, id);
+create index entries_waiting on ledger.entries (id) where object_number is null;
+
+comment on table ledger.entries is 'Everything that a restored backup must not forget, oldest first.';
+comment on column ledger.entries.subject is
+  'The report''s ID, the SHA-256 of the key in hexadecimal, or the ID of the agreement.';
+comment on column ledger.entries.takes_effect_at is
+  'Since when the report is suppressed or released, or the key or agreement revoked; for "key expires", the earlier expiry date.';
+comment on column ledger.entries.recorded_by is 'The operator, the data set that suppresses the report, or the login.';
+comment on column ledger.entries.object_number is
+  'The ledger''s object that has the entry; null while it waits to be written.';
+grant select, update (object_number) on ledger.entries to publisher;
+
+create table ledger.claim (
+  place text,
+  ledger_id uuid,
+  writer_id uuid,
+  last_object bigint not null default 0,
+  server text,
+  server_name text,
+  server_started_at timestamptz,
+  only_row boolean primary key default true,
+  constraint claim_has_one_row check (only_row),
+  constraint claim_is_complete check (num_nonnulls(place, ledger_id, writer_id, server) in (0, 4))
+);
+insert into ledger.claim default values;
+
+comment on table ledger.claim is
+  'Which ledger this database writes to, and on which server. A restored or copied database is on another server, so its service is off until an operator says which ledger it has.';
+comment on column ledger.claim.place is 'The directory or s3:// URL of the ledger; null until one is begun.';
+comment on column ledger.claim.writer_id is 'Stands in the objects that this database writes. Each --continue-ledger takes a new one.';
+comment on column ledger.claim.last_object is 'The number of the last object that this database has written or read.';
+comment on column ledger.claim.server is 'What ledger.describe_server() said when the ledger was claimed.';
+comment on column ledger.claim.server_name is 'The setting single_audit.server_name at that time.';
+comment on column ledger.claim.server_started_at is
+  'When the server started on which the database was last compared with the ledger. If it has started again since, it may be an older copy.';
+grant select, update on ledger.claim to publisher;
+
+create view publication.service as
+select
+  coalesce(
+    settings.is_switched_on
+    and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
+    -- A replica has what its primary has.
+    and (pg_is_in_recovery() or claim.server_started_at = pg_postmaster_start_time()),
+    false
+  ) as is_on
+from publication.settings, ledger.claim;
+comment on view publication.service is
+  'Whether requests are answered: the service is switched on, and since the server started, the database was compared with the ledger.';
+-- No grant: request.keys and publication.is_switched_on() read it with their owner's rights.

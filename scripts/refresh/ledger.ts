@@ -1,0 +1,249 @@
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import type { Client } from "pg";
+import type { Objects, StorageOptions } from "../../shared/objects/objects.ts";
+import { openObjects } from "../../shared/objects/open-objects.ts";
+import { parseJson } from "../../shared/parse-json.ts";
+import { unlock } from "../sql/session.ts";
+import { inTransaction } from "./in-transaction.ts";
+
+/** Something that a restored database must not forget (ledger.entries). */
+interface Entry {
+  kind: string;
+  subject: string;
+  takes_effect_at: string;
+  recorded_at: string;
+  recorded_by: string;
+}
+
+/** The first line of each object. */
+interface Header {
+  ledger: string;
+  writer: string;
+}
+
+type LedgerObject = Header & { number: number; entries: Entry[] };
+
+interface Claim {
+  place: string | null;
+  ledger_id: string | null;
+  writer_id: string | null;
+  last_object: number;
+  is_this_server: boolean;
+  is_compared: boolean;
+}
+
+/** The ledger does not allow this database to serve or to publish. */
+export class LedgerRefused extends Error {
+  override name = "LedgerRefused";
+}
+
+const suffix = ".jsonl";
+const nameObject = (number: number) => `${String(number).padStart(12, "0")}${suffix}`;
+const lock = "ledger";
+const formatObject = (header: { ledger: string | null; writer: string | null }, lines = "") =>
+  `${JSON.stringify(header)}\n${lines}`;
+/** An object is read and written as a whole. */
+const entriesAtATime = 10_000;
+
+const told =
+  "Run npm run refresh -- --continue-ledger if it takes the place of the database that wrote there, or --new-ledger PLACE if it is a copy (docs/operations.md, The ledger).";
+
+/**
+ * Reads what the ledger has and this database does not, writes what this database has and the ledger does not, and then lets
+ * the service be on. The client must have the role publisher.
+ *
+ * @throws LedgerRefused if no ledger was begun, if the database was restored or copied, or if another database writes to the
+ * ledger; Error if the ledger cannot be read or written
+ */
+export async function compareWithLedger(client: Client, storage: StorageOptions = {}): Promise<void> {
+  const { place } = await readClaim(client);
+  if (place === null) {
+    throw new LedgerRefused(
+      "No ledger was begun for this database. If it is new, run npm run refresh -- --new-ledger PLACE. If it replaces a lost one, run npm run refresh -- --continue-ledger PLACE (docs/operations.md, The ledger).",
+    );
+  }
+  await withLedger(client, place, storage, async (store) => {
+    const claim = await readClaim(client);
+    if (!claim.is_this_server)
+      throw new LedgerRefused(`This database was restored, or copied from another server. ${told}`);
+    if (!(await store.has(nameObject(claim.last_object))))
+      throw new LedgerRefused(describeGap(place, claim.last_object));
+    for (let isWritten = false; !isWritten; isWritten = await write(client, store, claim)) {
+      const objects = await readObjects(store, claim.last_object);
+      if (objects.some(({ ledger, writer }) => ledger !== claim.ledger_id || writer !== claim.writer_id)) {
+        await client.query("update ledger.claim set server_started_at = null");
+        throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${told}`);
+      }
+      await apply(client, objects);
+      claim.last_object += objects.length;
+    }
+    if (!claim.is_compared)
+      await client.query("update ledger.claim set server_started_at = pg_postmaster_start_time()");
+  });
+}
+
+/**
+ * Begins a ledger in an empty place, with everything that this database has recorded.
+ *
+ * @throws LedgerRefused if the place has a ledger, or its storage replaces objects that exist
+ */
+export async function beginLedger(
+  client: Client,
+  wanted: string,
+  storage: StorageOptions = {},
+): Promise<void> {
+  const place = resolvePlace(wanted);
+  await withLedger(client, place, storage, async (store) => {
+    if ((await countObjects(store)) > 0)
+      throw new LedgerRefused(`${place} has a ledger. Name an empty place, or use --continue-ledger.`);
+    const header: Header = { ledger: randomUUID(), writer: randomUUID() };
+    const text = formatObject(header);
+    if (!(await store.create(nameObject(1), text)) || (await store.create(nameObject(1), text)))
+      throw new LedgerRefused(`The storage of ${place} does not support conditional writes (If-None-Match).`);
+    await inTransaction(client, async () => {
+      await client.query("update ledger.entries set object_number = null where object_number is not null");
+      await client.query(claimLedger, [place, header.ledger, header.writer, 1]);
+    });
+  });
+  await compareWithLedger(client, storage);
+}
+
+/**
+ * Makes this database the one that writes to the ledger, once it knows everything that the ledger has. If it shows a report that it
+ * did not know to be suppressed, its data sets are withdrawn, and requests get 503 until the next refresh.
+ *
+ * @param wanted the ledger's place; if absent, the one that the database had before
+ * @returns whether data sets were withdrawn
+ * @throws LedgerRefused if there is no ledger, if it lacks an object, or if it is the ledger of another database
+ */
+export async function continueLedger(
+  client: Client,
+  wanted: string | undefined,
+  storage: StorageOptions = {},
+): Promise<{ withdrawn: boolean }> {
+  const place = wanted === undefined ? (await readClaim(client)).place : resolvePlace(wanted);
+  if (place === null) throw new LedgerRefused("Name the ledger's place: --continue-ledger PLACE.");
+  let withdrawn = false;
+  await withLedger(client, place, storage, async (store) => {
+    const claim = await readClaim(client);
+    const count = await countObjects(store);
+    const objects = await readObjects(store, 0);
+    const [first] = objects;
+    if (first === undefined && count === 0) throw new LedgerRefused(`${place} has no ledger.`);
+    if (first === undefined || objects.length < Math.max(count, claim.last_object))
+      throw new LedgerRefused(describeGap(place, objects.length + 1));
+    if (claim.ledger_id !== null && claim.ledger_id !== first.ledger)
+      throw new LedgerRefused(`The ledger in ${place} belongs to another database.`);
+    withdrawn = await apply(client, objects.slice(claim.last_object));
+    const header: Header = { ledger: first.ledger, writer: randomUUID() };
+    if (!(await store.create(nameObject(objects.length + 1), formatObject(header))))
+      throw new LedgerRefused(`Another database writes to the ledger in ${place}. Stop it, and try again.`);
+    await client.query(claimLedger, [place, header.ledger, header.writer, objects.length + 1]);
+  });
+  await compareWithLedger(client, storage);
+  return { withdrawn };
+}
+
+const resolvePlace = (place: string) => (place.startsWith("s3://") ? place : path.resolve(place));
+
+const describeGap = (place: string, number: number) =>
+  `The ledger in ${place} lacks ${nameObject(number)}. Restore this object.`;
+
+/** Runs work with the ledger's store open, one comparison at a time. */
+async function withLedger(
+  client: Client,
+  place: string,
+  storage: StorageOptions,
+  work: (store: Objects) => Promise<void>,
+): Promise<void> {
+  const { ledgerCredentials = storage.credentials } = storage;
+  const store = await openObjects(place, { ...storage, credentials: ledgerCredentials });
+  await client.query("select pg_advisory_lock(hashtext($1))", [lock]);
+  try {
+    await work(store);
+  } finally {
+    await unlock(client, lock);
+    store.close();
+  }
+}
+
+const claimLedger = `
+  update ledger.claim set
+    place = $1, ledger_id = $2, writer_id = $3, last_object = $4, server = ledger.describe_server(),
+    server_name = nullif(current_setting('single_audit.server_name', true), '')`;
+
+async function readClaim(client: Client): Promise<Claim> {
+  const { rows } = await client.query(
+    `select place, ledger_id, writer_id, last_object::float8, server = ledger.describe_server() as is_this_server,
+       server_started_at is not distinct from pg_postmaster_start_time() as is_compared
+     from ledger.claim`,
+  );
+  return rows[0];
+}
+
+const countObjects = async (store: Objects) => (await store.listFiles(/\.jsonl$/)).length;
+
+/** Reads the objects after this one, up to the first that does not exist. */
+async function readObjects(store: Objects, last: number): Promise<LedgerObject[]> {
+  const objects: LedgerObject[] = [];
+  for (let number = last + 1; ; number += 1) {
+    const text = await store.readText(nameObject(number));
+    if (text === undefined) return objects;
+    const [header, ...entries] = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => parseJson(nameObject(number), line));
+    objects.push({ ...(header as Header), number, entries: entries as Entry[] });
+  }
+}
+
+/** @returns whether the data sets were withdrawn, because the live one shows a report that the ledger says is suppressed */
+async function apply(client: Client, objects: LedgerObject[]): Promise<boolean> {
+  if (objects.length === 0) return false;
+  return await inTransaction(client, async () => {
+    await client.query("select ledger.apply($1)", [JSON.stringify(objects)]);
+    const { rows } = await client.query<{ shows: boolean }>(showsSuppressed);
+    if (rows[0]?.shows !== true) return false;
+    await client.query("select publication.withdraw_data_sets()");
+    return true;
+  });
+}
+
+const showsSuppressed = `
+  select exists (
+    select from publication.suppressed_reports
+    where report_id in (
+      select report_id from disclosed.general
+      union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed.resubmission
+    )
+  ) as shows`;
+
+/**
+ * Writes the entries that wait, each object after the last one.
+ *
+ * @returns whether all are written; false if another object was written first
+ */
+async function write(client: Client, store: Objects, claim: Claim): Promise<boolean> {
+  for (;;) {
+    const { rows } = await client.query<{ ids: string[] | null; lines: string }>(
+      `select array_agg(id) as ids, string_agg(line, '' order by id) as lines from (
+         select id, json_build_object(
+           'kind', kind, 'subject', subject, 'takes_effect_at', takes_effect_at, 'recorded_at', recorded_at, 'recorded_by', recorded_by
+         ) || e'\n' as line
+         from ledger.entries where object_number is null order by id limit $1
+       ) as waiting`,
+      [entriesAtATime],
+    );
+    const [{ ids, lines } = { ids: null, lines: "" }] = rows;
+    if (ids === null) return true;
+    const number = claim.last_object + 1;
+    const header = { ledger: claim.ledger_id, writer: claim.writer_id };
+    if (!(await store.create(nameObject(number), formatObject(header, lines)))) return false;
+    await inTransaction(client, async () => {
+      await client.query("update ledger.entries set object_number = $1 where id = any ($2)", [number, ids]);
+      await client.query("update ledger.claim set last_object = $1", [number]);
+    });
+    claim.last_object = number;
+  }
+}
