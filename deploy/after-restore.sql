@@ -1,6 +1,8 @@
 -- Run this after the backup when you restore (docs/operations.md). The backup has no data set, so requests get 503 until you
 -- publish one, even if this database had one: it was built without the backup's suppressed_reports.
 select publication.withdraw_data_sets();
+-- A backup without the ledger's tables needs --continue-ledger PLACE.
+insert into ledger.claim default values on conflict do nothing;
 -- The next deployment must compare the API with the promises that the backup contains, and must not take the backup's tiers
 -- for changes made by hand.
 update deployment.api_schemas set sha256 = '', fingerprint = '{}';

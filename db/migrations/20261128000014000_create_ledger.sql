@@ -41,6 +41,7 @@ create table ledger.claim (
   last_object bigint not null default 0,
   server text,
   server_name text,
+  database_name name,
   server_started_at timestamptz,
   only_row boolean primary key default true,
   constraint claim_has_one_row check (only_row),
@@ -55,6 +56,7 @@ comment on column ledger.claim.writer_id is 'Stands in the objects that this dat
 comment on column ledger.claim.last_object is 'The number of the last object that this database has written or read.';
 comment on column ledger.claim.server is 'What ledger.describe_server() said when the ledger was claimed.';
 comment on column ledger.claim.server_name is 'The setting single_audit.server_name at that time.';
+comment on column ledger.claim.database_name is 'The name of the database when it was last compared with the ledger.';
 comment on column ledger.claim.server_started_at is
   'When the server started on which the database was last compared with the ledger. If it has started again since, it may be an older copy.';
 grant select, update on ledger.claim to publisher;
@@ -63,6 +65,7 @@ create view publication.service as
 select
   coalesce(
     settings.is_switched_on
+    and claim.database_name = current_database()
     and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
     -- A replica has what its primary has.
     and (pg_is_in_recovery() or claim.server_started_at = pg_postmaster_start_time()),

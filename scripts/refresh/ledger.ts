@@ -79,7 +79,9 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
       claim.last_object += objects.length;
     }
     if (!claim.is_compared)
-      await client.query("update ledger.claim set server_started_at = pg_postmaster_start_time()");
+      await client.query(
+        "update ledger.claim set server_started_at = pg_postmaster_start_time(), database_name = current_database()",
+      );
   });
 }
 
@@ -176,7 +178,7 @@ const claimLedger = `
 async function readClaim(client: Client): Promise<Claim> {
   const { rows } = await client.query(
     `select place, ledger_id, writer_id, last_object::float8, server = ledger.describe_server() as is_this_server,
-       server_started_at is not distinct from pg_postmaster_start_time() as is_compared
+       (server_started_at, database_name) is not distinct from (pg_postmaster_start_time(), current_database()) as is_compared
      from ledger.claim`,
   );
   return rows[0];

@@ -4,6 +4,7 @@ import { escapeLiteral } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase, repositoryDirectory } from "../../scripts/deploy/deploy-database.ts";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
+import { compareWithLedger, continueLedger } from "../../scripts/refresh/ledger.ts";
 import { refreshDataSet } from "../../scripts/refresh/refresh-data-set.ts";
 import { submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
 import { makeDirectory } from "../support/make-directory.ts";
@@ -40,7 +41,7 @@ const publish = (database: { url: string }) =>
 async function dump(): Promise<string> {
   const { rows: tables } = await old.client.query<{ name: string }>(
     `select oid::regclass::text as name from pg_class
-     where relkind = 'r' and relnamespace in ('access'::regnamespace, 'publication'::regnamespace) order by oid`,
+     where relkind = 'r' and relnamespace in ('access'::regnamespace, 'publication'::regnamespace, 'ledger'::regnamespace) order by oid`,
   );
   const statements: string[] = [];
   for (const { name } of tables) {
@@ -50,7 +51,7 @@ async function dump(): Promise<string> {
   }
   const { rows: sequences } = await old.client.query<{ statement: string }>(
     `select format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value) as statement
-     from pg_sequences where schemaname in ('access', 'publication') and last_value is not null`,
+     from pg_sequences where schemaname in ('access', 'publication', 'ledger') and last_value is not null`,
   );
   return [...statements, ...sequences.map(({ statement }) => statement)].join(";\n");
 }
@@ -84,6 +85,7 @@ beforeAll(async () => {
     access.issue_key(tier, owner.name || '@example.gov', '', null, agreement) as key`);
   for (const { name, id } of issued) keys[name] = id;
   await old.client.query("select access.revoke_key($1)", [keys.revoked]);
+  await withPublisher({ connectionString: old.url }, compareWithLedger);
   await old.client.query("select set_config('request.api_key_id', $1, false)", [keys.tribal]);
   const { rows } = await old.client.query("select access.issue_access_token($1) as token", [hidden]);
   secrets.push(rows[0].token, ...issued.map(({ key }) => key));
@@ -132,6 +134,13 @@ it("access.events has every event, and new events get higher IDs", async () => {
 it("the new database still refuses to delete rows", async () => {
   const removal = queryOn(fresh.url, "delete from access.api_keys");
   await expect(removal).rejects.toThrow("access.api_keys does not allow delete.");
+});
+
+it("until an operator says which ledger the database has, requests get 503, and nothing can be published", async () => {
+  for (const key of ["individual", "tribal"])
+    expect(await ask(key, "/general")).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
+  await expect(publish(fresh)).rejects.toThrow("This database was restored, or copied from another server.");
+  await withPublisher({ connectionString: fresh.url }, (client) => continueLedger(client, undefined));
 });
 
 it("until the data set is published again, valid keys get 503 and revoked ones 401", async () => {

@@ -27,6 +27,8 @@ export interface S3Server {
   stalled: { key: string; times: number } | null;
   /** Bytes of objects that were sent. */
   bytesSent: number;
+  /** Whether it refuses to replace an object if the request says so, as S3 does. */
+  hasConditionalWrites: boolean;
   /** If set, every response has this status and error code. */
   failure: { status: number; code: string } | null;
   close(): Promise<void>;
@@ -55,6 +57,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     mostHung: 0,
     stalled: null,
     bytesSent: 0,
+    hasConditionalWrites: true,
     failure: null,
   };
 
@@ -76,6 +79,8 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     const key = decodeURIComponent(encoded);
     if (name !== bucket) return fail(404, "NoSuchBucket");
     if (method === "PUT") {
+      if (state.hasConditionalWrites && headers["if-none-match"] === "*" && state.objects.has(key))
+        return fail(412, "PreconditionFailed");
       state.objects.set(key, sent);
       return { status: 200, headers: { etag: etagOf(sent) } };
     }

@@ -9,7 +9,7 @@ select
   active_keys.limited_by,
   active_keys.requests_at_a_time,
   (extract(epoch from active_keys.statement_timeout) * 1000)::bigint::text as statement_timeout,
-  (select service.is_on from publication.service) as is_switched_on,
+  (select service.is_on from publication.service) is true as is_switched_on,
   (
     select api_schemas.sha256
     from deployment.api_schemas

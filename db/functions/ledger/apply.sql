@@ -14,9 +14,10 @@ begin
       said.recorded_at,
       said.recorded_by
     from jsonb_to_recordset(objects) as object(number bigint, entries jsonb)
-    cross join jsonb_to_recordset(object.entries) with ordinality
-      as said(kind text, subject text, takes_effect_at timestamptz, recorded_at timestamptz, recorded_by text, place bigint)
-    order by object.number, said.place
+    cross join jsonb_array_elements(object.entries) with ordinality as line(value, place)
+    cross join jsonb_to_record(line.value)
+      as said(kind text, subject text, takes_effect_at timestamptz, recorded_at timestamptz, recorded_by text)
+    order by object.number, line.place
   loop
     -- The database wrote the entry and could not record that, or was restored to the moment before.
     update ledger.entries set object_number = entry.number

@@ -1,0 +1,260 @@
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { withPublisher } from "../../../scripts/refresh/connect-publisher.ts";
+import { beginLedger, compareWithLedger, continueLedger } from "../../../scripts/refresh/ledger.ts";
+import { connect } from "../../../shared/connect.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
+import { startS3Server } from "../../support/s3-server.ts";
+import { createScratchDatabase, type ScratchDatabase, useCopies } from "../../support/scratch-database.ts";
+import { useRefresh, withDefinitions } from "./support/refresh.ts";
+import { id, submission } from "./support/source-files.ts";
+
+const here = useRefresh();
+const { list, select } = here;
+
+const on = (url: string) => ({ connectionString: url });
+const compare = (url = here.database.url) => withPublisher(on(url), (client) => compareWithLedger(client));
+const readPlace = async () => String((await list("select place from ledger.claim"))[0]);
+const isOn = async () => (await list("select publication.is_switched_on()"))[0];
+const count = async () => (await readdir(await readPlace())).length;
+const readLedger = async () => {
+  const place = await readPlace();
+  const texts = await Promise.all(
+    (await readdir(place)).sort().map((name) => readFile(path.join(place, name), "utf8")),
+  );
+  return texts.flatMap((text) => text.trimEnd().split("\n").slice(1)).map((line) => JSON.parse(line));
+};
+const say = async () => (await readLedger()).map(({ kind, subject }) => `${kind} ${subject}`);
+
+/** Publishes two reports, of which these are suppressed. */
+async function publish(...suppressed: number[]) {
+  const rows = [1, 2].map((one) => submission(one, suppressed.includes(one) ? { is_public: "f" } : {}));
+  await here.write("general", rows);
+  return await here.publish("--accept-shrink", "--force");
+}
+async function issueKey(): Promise<string> {
+  const [key] = await list("select api_key_id from access.issue_key('individual', 'a@example.gov', '')");
+  return String(key);
+}
+const publicReports = () => list("select right(report_id, 1)::int from disclosed.general order by 1");
+
+/** A copy of the database as it is now: what a restore of a backup from this moment gives. */
+async function copyNow(): Promise<ScratchDatabase> {
+  const name = new URL(here.database.url).pathname.slice(1);
+  await here.database.client.end();
+  const copy = await createScratchDatabase(name);
+  here.database.client = await connect(here.database.url, "test");
+  onTestFinished(() => copy.drop());
+  return copy;
+}
+const ask = async (database: ScratchDatabase, sql: string) =>
+  await withPublisher(on(database.url), async (client) => {
+    await client.query("reset role");
+    return (await client.query({ text: sql, rowMode: "array" })).rows.flat();
+  });
+
+useCopies(here.database, async () => {
+  expect((await publish()).code).toBe(0);
+});
+
+it("the ledger has a suppression before it is live, and a release and a revocation after they are", async () => {
+  const key = await issueKey();
+  expect((await publish(2)).code).toBe(0);
+  expect(await say()).toEqual([`report suppressed ${id(2)}`]);
+  const [{ recorded_by }] = await readLedger();
+  expect(recorded_by).toBe(`data set ${await here.liveId()}`);
+  await here.refresh("--release", id(2), "--operator", "Ada");
+  await select("select access.revoke_key($1)", [key]);
+  const [hash] = await list(`select encode(key_sha256, 'hex') from access.api_keys where id = '${key}'`);
+  await compare();
+  expect((await say()).slice(1)).toEqual([`report released ${id(2)}`, `key revoked ${hash}`]);
+  expect((await readLedger()).map((entry) => entry.recorded_by).slice(1, 2)).toEqual(["Ada"]);
+  // What is written once is not written again.
+  const objects = await count();
+  await compare();
+  expect(await count()).toBe(objects);
+});
+
+it("a suppression counts even if its publication fails", async () => {
+  const leak = { "publish.sql": (sql: string) => `${sql}\nselect 1 / 0;` };
+  expect((await withDefinitions(leak, () => publish(2))).code).toBe(1);
+  expect(await publicReports()).toEqual([1, 2]);
+  expect(await say()).toEqual([`report suppressed ${id(2)}`]);
+  expect((await publish()).output).toContain(
+    `1 report stays suppressed, although the source files mark them as public: ${id(2)}`,
+  );
+  expect(await publicReports()).toEqual([1]);
+});
+
+it("files that a gate refuses suppress nothing", async () => {
+  await here.write("general", [submission(1, { is_public: "f" }), submission(2, { is_public: "f" })]);
+  expect(await here.publish("--force")).toMatchObject({ code: 1 });
+  expect(await say()).toEqual([]);
+});
+
+it("a database restored to before a suppression and a revocation is off until it knows both, and then until it is published again", async () => {
+  const key = await issueKey();
+  const restored = await copyNow();
+  await publish(2);
+  await select("select access.revoke_key($1)", [key]);
+  await compare();
+  const read = (sql: string) => ask(restored, sql);
+  expect(await read("select publication.is_switched_on()")).toEqual([false]);
+  const refused =
+    "This database was restored, or copied from another server. Run npm run refresh -- --continue-ledger";
+  await expect(compare(restored.url)).rejects.toThrow(refused);
+  expect(await withPublisher(on(restored.url), (client) => continueLedger(client, undefined))).toEqual({
+    withdrawn: true,
+  });
+  expect(await read("select count(*)::int from publication.suppressed_reports")).toEqual([1]);
+  expect(await read(`select status from access.key_overview where id = '${key}'`)).toEqual(["revoked"]);
+  expect(await read("select publication.live_data_set()")).toEqual([null]);
+  // The database from which the backup came must not write any more.
+  await expect(compare()).rejects.toThrow("Another database writes to the ledger");
+  expect(await isOn()).toBe(false);
+});
+
+it("a report that was released later stays public in a restored database", async () => {
+  const restored = await copyNow();
+  await publish(2);
+  await here.refresh("--release", id(2));
+  await compare();
+  expect(await withPublisher(on(restored.url), (client) => continueLedger(client, undefined))).toEqual({
+    withdrawn: false,
+  });
+  expect(
+    await ask(restored, "select publication.is_switched_on(), publication.live_data_set() is not null"),
+  ).toEqual([true, true]);
+});
+
+it("a release that the ledger does not have loses against a suppression that it has", async () => {
+  await publish(2);
+  await here.refresh("--release", id(2));
+  const restored = await copyNow();
+  await select("delete from ledger.entries where object_number is null");
+  await publish(2);
+  await select("delete from ledger.entries where kind = 'report suppressed' and object_number is null");
+  // The original suppresses it again, in the ledger's next object.
+  await select(
+    "insert into ledger.entries (kind, subject, takes_effect_at, recorded_by) values ('report suppressed', $1, now(), 'test')",
+    [id(2)],
+  );
+  await compare();
+  await withPublisher(on(restored.url), (client) => continueLedger(client, undefined));
+  expect(await ask(restored, "select report_id from publication.suppressed_reports")).toEqual([id(2)]);
+});
+
+it("a copy that gets a ledger of its own is independent", async () => {
+  const copy = await copyNow();
+  const place = await makeDirectory();
+  await withPublisher(on(copy.url), (client) => beginLedger(client, place));
+  expect(await ask(copy, "select publication.is_switched_on()")).toEqual([true]);
+  await compare();
+  expect(await isOn()).toBe(true);
+});
+
+it("a database of the same server that lost its last commits learns them from the ledger", async () => {
+  const [before] = await select("select last_object from ledger.claim");
+  await publish(2);
+  await select("delete from ledger.entries; truncate publication.suppressed_reports");
+  await select("update ledger.claim set last_object = $1, server_started_at = '2000-01-01'", [
+    before.last_object,
+  ]);
+  await select("update disclosed.general set report_id = $1 where report_id = $2", [id(2), id(1)]);
+  expect(await isOn()).toBe(false);
+  await compare();
+  expect(await isOn()).toBe(true);
+  expect(await list("select report_id from publication.suppressed_reports")).toEqual([id(2)]);
+  expect(await list("select publication.live_data_set()")).toEqual([null]);
+});
+
+it("an object that was written just before a crash is not written twice", async () => {
+  const objects = await count();
+  const key = await issueKey();
+  await select("select access.revoke_key($1)", [key]);
+  await compare();
+  await select(
+    "update ledger.entries set object_number = null; update ledger.claim set last_object = last_object - 1",
+  );
+  await compare();
+  expect(await count()).toBe(objects + 1);
+  expect(await list("select count(object_number)::int as written, count(*)::int as all from ledger.entries")).toEqual([1, 1]);
+});
+
+it("while the ledger is away, requests are answered and keys are revoked, but nothing is published", async () => {
+  const place = await readPlace();
+  const key = await issueKey();
+  await rename(place, `${place}-away`);
+  await select("select access.revoke_key($1)", [key]);
+  for (const args of [["--from", here.directory, "--force"], ["--rollback"]]) {
+    const { code, output } = await here.refresh(...args);
+    expect(code).toBe(1);
+    expect(output).toContain(place);
+  }
+  expect(await isOn()).toBe(true);
+  await rename(`${place}-away`, place);
+  await compare();
+  expect(await say()).toHaveLength(1);
+});
+
+it("a missing object is named, by a comparison and by --continue-ledger", async () => {
+  const place = await readPlace();
+  for (const _ of [1, 2]) {
+    await select("select access.revoke_key($1)", [await issueKey()]);
+    await compare();
+  }
+  await rm(path.join(place, "000000000003.jsonl"));
+  const message = `The ledger in ${place} lacks 000000000003.jsonl. Restore this object.`;
+  await expect(compare()).rejects.toThrow(message);
+  await writeFile(path.join(place, "000000000004.jsonl"), "{}\n");
+  expect(await here.refresh("--continue-ledger")).toMatchObject({
+    code: 1,
+    output: expect.stringContaining(message),
+  });
+});
+
+it("a ledger begins only in an empty place, and continues only where one is", async () => {
+  const place = await readPlace();
+  const empty = await makeDirectory();
+  expect((await here.refresh("--new-ledger", place)).output).toContain(`${place} has a ledger.`);
+  expect((await here.refresh("--continue-ledger", empty)).output).toContain(`${empty} has no ledger.`);
+  expect((await here.refresh("--new-ledger", empty)).output).toContain(`The ledger in ${empty} has begun.`);
+  expect((await here.refresh("--continue-ledger", place)).output).toContain("belongs to another database.");
+});
+
+it("a database that lost everything learns what was suppressed from the ledger alone", async () => {
+  await publish(2);
+  const place = await readPlace();
+  await select(
+    "truncate ledger.entries, publication.suppressed_reports, ledger.claim; insert into ledger.claim default values",
+  );
+  expect((await publish()).output).toContain("No ledger was begun for this database.");
+  expect(await here.refresh("--continue-ledger", place)).toMatchObject({ code: 0 });
+  expect((await publish()).code).toBe(0);
+  expect(await publicReports()).toEqual([1]);
+});
+
+it("a bucket works if it refuses to replace objects", async () => {
+  const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "secret" };
+  const s3 = await startS3Server({ bucket: "data", ...keys });
+  onTestFinished(() => s3.close());
+  const storage = {
+    region: "us-gov-west-1",
+    endpoint: `http://127.0.0.1:${s3.port}`,
+    forcePathStyle: true,
+    ledgerCredentials: keys,
+  };
+  const begin = (place: string) =>
+    withPublisher(on(here.database.url), (client) => beginLedger(client, place, storage));
+  s3.hasConditionalWrites = false;
+  await expect(begin("s3://data/one")).rejects.toThrow("does not support conditional writes (If-None-Match)");
+  s3.hasConditionalWrites = true;
+  await begin("s3://data/two");
+  await select("select access.revoke_key($1)", [await issueKey()]);
+  await withPublisher(on(here.database.url), (client) => compareWithLedger(client, storage));
+  expect([...s3.objects.keys()].filter((key) => key.startsWith("two/"))).toEqual([
+    "two/000000000001.jsonl",
+    "two/000000000002.jsonl",
+  ]);
+});
