@@ -20,5 +20,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 # All of it belongs to root, so that no process can change it.
 COPY --from=dependencies /app .
+# A new volume gets the owner of the image's directory.
+RUN mkdir /ledger && chown node:node /ledger
 USER node
 CMD ["node", "--import", "tsx", "scripts/report-service.ts", "--help"]

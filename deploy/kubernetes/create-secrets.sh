@@ -12,9 +12,10 @@ write_secret() {
   mv -f "$directory/$1.new" "$directory/$1"
 }
 # In the bundled storage, backups use the refresher's keys, and the site uses the report service's keys. A bucket of your own has
-# separate keys for backups and for the site.
+# separate keys for backups, for the site and for the ledger.
 for name in access_key secret_key; do
   [ -e "$directory/backup_$name" ] || write_secret "backup_$name" "$(read_secret "storage_$name")"
+  [ -e "$directory/ledger_$name" ] || write_secret "ledger_$name" "$(read_secret "storage_$name")"
   [ -e "$directory/site_$name" ] || write_secret "site_$name" "$(read_secret "storage_reader_$name")"
 done
 [ -e "$directory/site_password" ] || write_secret site_password "$(node -p 'require("crypto").randomBytes(32).toString("base64url")')"
@@ -46,7 +47,7 @@ create postgrest-reader postgrest_db_uri=postgrest_reader_uri jwt_secret
 create postgrest-writer postgrest_db_uri=postgrest_writer_uri jwt_secret
 create report-service report_service_password storage_reader_access_key storage_reader_secret_key
 create site site_password site_access_key site_secret_key
-create refresher publisher_password storage_access_key storage_secret_key
+create refresher publisher_password storage_access_key storage_secret_key ledger_access_key ledger_secret_key
 create deploy-database postgres_password authenticator_password report_service_password site_password publisher_password
 create backups backup_access_key backup_secret_key
 create storage access_key=storage_access_key secret_key=storage_secret_key

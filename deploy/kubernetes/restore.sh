@@ -1,9 +1,10 @@
 #!/bin/sh
-# restore.sh OVERLAY [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in kubectl's current cluster, where
+# restore.sh OVERLAY [--from SERVER_NAME] [--to TIME] [--new-ledger PLACE]: creates PostgreSQL from its backups in kubectl's current cluster, where
 # there is none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
 # the bucket, which OVERLAY/archive.yaml records: commit that file.
 #   --from  the directory to restore from; without it, the one in OVERLAY/archive.yaml
 #   --to    restores this moment, such as 2026-11-22T12:00:00Z; without it, the latest
+#   --new-ledger  for a copy beside the original: begins a ledger there; without it, the cluster continues the original's ledger
 set -eu
 overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
 overlay=${overlay%/}
@@ -12,10 +13,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 archive=$overlay/archive.yaml
 from=$(sed -n 's/.*serverName, value: \(.*\) }$/\1/p' "$archive")
 target=
+ledger=--continue-ledger
+place=
 while [ $# -gt 0 ]; do
   case $1 in
     --from) from=${2:?Name a directory of the bucket} ;;
     --to) target="      - { op: add, path: /spec/bootstrap/recovery/recoveryTarget, value: { targetTime: \"${2:?Name a time}\" } }" ;;
+    --new-ledger) ledger=$1 place=${2:?Name an empty directory or s3:// URL} ;;
     *) echo "restore.sh does not know $1." >&2; exit 1 ;;
   esac
   shift 2
@@ -38,15 +42,19 @@ patches:
     patch: |
       - { op: replace, path: /spec/externalClusters/0/plugin/parameters/serverName, value: $from }
       - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $name }
+      - { op: replace, path: /spec/postgresql/parameters/single_audit.server_name, value: $name }
 $target
 YAML
 cat > "$archive" <<YAML
 # The directory in the bucket that has this cluster's WAL and backups. Restored from $from.
 - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $name }
+- { op: replace, path: /spec/postgresql/parameters/single_audit.server_name, value: $name }
 YAML
 # Node reads PostgreSQL's certificate authority once, when it starts, and the restored cluster has a new one.
 kubectl delete deployment/report-service deployment/refresher deployment/site --namespace=single-audit --ignore-not-found
 "$here/release.sh" "$restored"
+# Until then, requests get 503.
+kubectl exec --namespace=single-audit deployment/refresher -- node --import tsx scripts/refresh.ts "$ledger" ${place:+"$place"}
 if ! kubectl create --namespace=single-audit --filename="$here/backup.yaml"; then
   echo "PostgreSQL is restored, but its first backup did not start. Run: kubectl create --namespace single-audit --filename $here/backup.yaml" >&2
   exit 1

@@ -186,9 +186,22 @@ wait "$reader"
 docker compose up --detach --wait
 
 echo "A backup can be restored, while the gateway answers right or with 503."
+REVOKED=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
+SUPPRESSED=$(sed -n 's/^\([^,]*GSAFAC[^,]*\),.*,t,GSAFAC,.*/\1/p' sample/general.csv | grep --invert-match "$REPORT" | head -1)
 while_asking right run docs/operations.md "Back up and restore" "compose exec -T postgres pg_dump"
+psql --command="select access.revoke_key(id) from access.api_keys where key_sha256 = sha256('$REVOKED')"
+mkdir newer
+cp sample/*.csv newer/
+sed -i "s/^\($SUPPRESSED,.*\),t,GSAFAC,/\1,f,GSAFAC,/" newer/general.csv
+chmod -R a+rX newer
+docker compose run --rm --volume "$PWD/newer:/source:ro" publish --from /source
+is_suppressed() { [ -z "$(psql --command="select from disclosed.general where report_id = '$SUPPRESSED'")" ]; }
+is_suppressed
 while_asking "right unavailable" run docs/operations.md "Back up and restore" "compose rm"
 smoke
+# The older files mark the report as public, and the backup knows neither.
+is_suppressed
+[ "$(curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/general?limit=1" -H "x-api-key: $REVOKED")" = 401 ]
 
 echo "An upgrade with a failing migration replaces no container; an upgrade to a new image does."
 before=$(containers)
