@@ -1,4 +1,4 @@
--- API keys, stored as hashes, and views of the keys that work, of all keys, and of agreements with their keys.
+-- API keys, stored as hashes, and views of their status, of the keys that work, of all keys, and of agreements with their keys.
 -- Lock level: new tables only.
 
 create table access.api_keys (
@@ -39,38 +39,19 @@ comment on column access.api_keys.replaces_id is 'The rotated key that this key 
 
 -- No grant: other roles read the views below, or use functions that run with their owner's rights.
 
-create view access.active_keys as
+-- Requests, calls, redemptions and operators all ask this view whether a key works.
+create view access.key_status as
 select
   api_keys.id,
-  api_keys.tier,
-  api_keys.key_sha256,
-  api_keys.last_used_on,
-  tiers.database_role,
-  tiers.statement_timeout,
-  tiers.requests_at_a_time,
-  tiers.limited_by
-from access.api_keys
-join access.tiers on tiers.name = api_keys.tier
-left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id
-where api_keys.revoked_at is null
-  and (api_keys.expires_at is null or api_keys.expires_at > now())
-  and (api_keys.agreement_id is null or (agreement.decision = 'approved' and agreement.revoked_at is null));
-
-comment on view access.active_keys is
-  'Keys that work now: not revoked, not expired and, for Tribal keys, under an approved agreement that was not revoked.';
--- No grant: request.keys reads it with its owner's rights.
-
-create view access.key_overview as
-select
-  api_keys.id,
-  api_keys.key_prefix,
   api_keys.tier,
   api_keys.owner_email,
   api_keys.label,
+  api_keys.key_sha256,
+  api_keys.key_prefix,
   case
     when api_keys.revoked_at is not null then 'revoked'
     when api_keys.expires_at <= now() then 'expired'
-    when agreement.revoked_at is not null then 'agreement revoked'
+    when agreement.status <> 'approved' then 'agreement ' || agreement.status
     else 'active'
   end as status,
   api_keys.created_at,
@@ -78,10 +59,48 @@ select
   api_keys.revoked_at,
   api_keys.last_used_on,
   api_keys.agreement_id,
-  agreement.organization,
   api_keys.replaces_id
 from access.api_keys
-left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
+left join access.agreement_status as agreement on agreement.id = api_keys.agreement_id;
+
+comment on view access.key_status is
+  'All keys and their status. A key works only while it is active: not revoked, not expired and, if Tribal, under an approved agreement that has neither ended nor been revoked.';
+-- No grant: it has the hashes.
+
+create view access.active_keys as
+select
+  key_status.id,
+  key_status.tier,
+  key_status.key_sha256,
+  key_status.last_used_on,
+  tiers.database_role,
+  tiers.statement_timeout,
+  tiers.requests_at_a_time,
+  tiers.limited_by
+from access.key_status
+join access.tiers on tiers.name = key_status.tier
+where key_status.status = 'active';
+
+comment on view access.active_keys is 'Keys that work now, and what their tier permits.';
+-- No grant: request.keys and access.valid_tokens read it with their owner's rights.
+
+create view access.key_overview as
+select
+  key_status.id,
+  key_status.key_prefix,
+  key_status.tier,
+  key_status.owner_email,
+  key_status.label,
+  key_status.status,
+  key_status.created_at,
+  key_status.expires_at,
+  key_status.revoked_at,
+  key_status.last_used_on,
+  key_status.agreement_id,
+  agreement.organization,
+  key_status.replaces_id
+from access.key_status
+left join access.tribal_access_agreements as agreement on agreement.id = key_status.agreement_id;
 
 comment on view access.key_overview is 'All keys and their status, for people to read. No hashes.';
 grant select on access.key_overview to key_operator;
@@ -91,24 +110,22 @@ select
   agreement.id,
   agreement.organization,
   agreement.contact_email,
-  case
-    when agreement.revoked_at is not null then 'revoked'
-    else coalesce(agreement.decision, 'requested')
-  end as status,
+  agreement_status.status,
   agreement.requested_at,
   agreement.decided_at,
   agreement.decided_by_name,
   agreement.decided_by_agency,
   agreement.decided_by_email,
   agreement.reason,
+  agreement.ends_on,
   agreement.revoked_at,
   (
     select count(*)
-    from access.active_keys
-    join access.api_keys on api_keys.id = active_keys.id
-    where api_keys.agreement_id = agreement.id
+    from access.key_status
+    where key_status.agreement_id = agreement.id and key_status.status = 'active'
   ) as active_keys
-from access.tribal_access_agreements as agreement;
+from access.tribal_access_agreements as agreement
+join access.agreement_status on agreement_status.id = agreement.id;
 
 comment on view access.agreement_overview is 'All agreements in readable form: who requested each, who decided and how, and how many of its keys are active.';
 grant select on access.agreement_overview to key_operator;

@@ -1,4 +1,4 @@
--- One-time tokens for a suppressed report's PDF, and a record of which key requested which PDF.
+-- One-time tokens for a suppressed report's PDF, a view of those that can be redeemed, and a record of which key requested which PDF.
 -- Lock level: new tables only.
 
 create table access.settings (
@@ -51,3 +51,20 @@ comment on column access.access_tokens.download_id is
   'The token''s row in access.downloads, which stays when the token is pruned. A trigger sets this column.';
 
 -- No grant: other roles use functions (db/functions/access), which run with their owner's rights.
+
+create view access.valid_tokens as
+select
+  access_tokens.token_sha256,
+  access_tokens.report_id,
+  access_tokens.redeemed_at
+from access.access_tokens
+where access_tokens.redeemed_at is null
+  and access_tokens.expires_at > clock_timestamp()
+  and exists (
+    select from access.active_keys
+    where active_keys.id = access_tokens.api_key_id and active_keys.database_role = 'api_tribal'
+  );
+
+comment on view access.valid_tokens is
+  'Tokens that can be redeemed: not redeemed, not expired, and issued to a key that still works and has Tribal access.';
+-- No grant: the functions that find and redeem a token read and update it with their owner's rights.

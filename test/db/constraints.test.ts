@@ -16,6 +16,10 @@ const forbidden = {
   tiers_only_tribal_sees_suppressed: tier("database_role = 'api_tribal'"),
   api_keys_prefix_is_short: key("tier, key_prefix", "'individual', 'individual_key'"),
   api_keys_tribal_has_an_agreement: key("tier, key_prefix, expires_at", "'tribal', 'prefix', now()"),
+  tribal_access_agreements_only_approved_ends: `insert into access.tribal_access_agreements (organization, contact_email)
+    values ('Nation', 'a@example.gov');
+    update access.tribal_access_agreements set decision = 'approved', decided_at = now(), decided_by_name = 'Ada',
+    decided_by_agency = 'Agency', decided_by_email = 'a@example.gov', ends_on = 'infinity'`,
   retired_versions_version_is_well_formed: retire("api_v1", "https://example.gov"),
   retired_versions_link_is_an_address: retire("v9", "javascript:alert(1)"),
   retired_versions_sunset_comes_later:

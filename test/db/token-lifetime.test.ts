@@ -18,9 +18,13 @@ it("a one-time token can be redeemed for a minute, as README says, and never lon
 });
 
 it("tokens and pages follow the setting", async () => {
-  const [key] = await query("select id from access.api_keys limit 1");
   await query("begin");
   try {
+    const [key] = await query(`
+      select api_key_id as id
+      from access.request_agreement('Nation', 'a@example.gov') as agreement
+      cross join lateral access.decide_agreement(agreement, 'approved', 'Ada', 'Agency', 'a@example.gov')
+      cross join lateral access.issue_key('tribal', 'a@example.gov', key_agreement_id => agreement)`);
     await query("update access.settings set token_lifetime = '20 seconds'");
     await query(`select set_config('request.api_key_id', '${key?.id}', true)`);
     const issued = await query(

@@ -102,24 +102,44 @@ export function openPool(connectionString: string): Pool {
   return pool;
 }
 
+export interface TribalKey {
+  id: string;
+  agreement: string;
+}
+
+async function makeTribalKey(pool: Pool): Promise<TribalKey> {
+  const { rows } = await pool.query<TribalKey>(
+    `select issued.api_key_id as id, agreement
+     from access.request_agreement('Test Nation', 'office@example.gov') as agreement
+     cross join lateral access.decide_agreement(agreement, 'approved', 'Ada', 'Agency', 'ada@example.gov')
+     cross join lateral access.issue_key('tribal', 'office@example.gov', key_agreement_id => agreement) as issued`,
+  );
+  if (rows[0] === undefined) throw new Error("No key was issued.");
+  return rows[0];
+}
+
 /** Issues tokens as access.issue_access_token() does, and reads them as the database's superuser. */
 export function openTokens(databaseUrl = target.databaseUrl) {
   const pool = openPool(databaseUrl);
   const issued: string[] = [];
+  let usualKey: Promise<TribalKey> | undefined;
   const ofToken = "where token_sha256 = sha256(uuid_send($1))";
   return {
     issued,
-    issue: async (report = reportId): Promise<string> => {
+    /** Issues a token to a Tribal key, by default to one that all these tokens share. */
+    issue: async (report = reportId, key?: TribalKey): Promise<string> => {
+      usualKey ??= makeTribalKey(pool);
+      const { id } = key ?? (await usualKey);
       const token = randomUUID();
       issued.push(token);
       await pool.query(
         `insert into access.access_tokens (token_sha256, api_key_id, report_id, expires_at)
-         select sha256(uuid_send($1)), id, $2, now() + interval '1 minute'
-         from access.api_keys limit 1`,
-        [token, report],
+         values (sha256(uuid_send($1)), $3, $2, now() + interval '1 minute')`,
+        [token, report, id],
       );
       return token;
     },
+    makeKey: () => makeTribalKey(pool),
     expire: (token: string) =>
       pool.query(`update access.access_tokens set expires_at = now() ${ofToken}`, [token]),
     isSpent: async (token: string): Promise<boolean> => {

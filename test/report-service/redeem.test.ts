@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { securityHeaders } from "../../shared/web/error-responses.ts";
-import { queryValue, send as sendRequest } from "../support/target.ts";
+import { query, queryValue, send as sendRequest } from "../support/target.ts";
 import { type Reply, send } from "./http.ts";
-import { downloads, type Parts, startParts } from "./parts.ts";
+import { downloads, type Parts, reportId, startParts, type TribalKey } from "./parts.ts";
 
 const json = { ...securityHeaders, "content-type": "application/json; charset=utf-8" };
 const fields = ["code", "message", "details", "hint"];
@@ -31,6 +31,40 @@ describe("the one response to every invalid token", () => {
     expect(await queryValue("select access.redeem_access_token($1)", [token])).toBeNull();
     expect(await redeem(token)).toEqual(await redeem(randomUUID()));
     expect(await parts.tokens.isSpent(token)).toBe(false);
+  });
+
+  const agreement = "update access.tribal_access_agreements set";
+  test.each<[what: string, sql: string, of: keyof TribalKey]>([
+    ["key was revoked", "select access.revoke_key($1)", "id"],
+    ["key has expired", "update access.api_keys set expires_at = now() where id = $1", "id"],
+    ["agreement was revoked", "select access.revoke_agreement($1)", "agreement"],
+    ["agreement has ended", `${agreement} ends_on = current_date - 2 where id = $1`, "agreement"],
+  ])("is sent for a token whose %s since, and the token stays unspent", async (_what, sql, of) => {
+    const key = await parts.tokens.makeKey();
+    const [token, other] = [await parts.tokens.issue(reportId, key), await parts.tokens.issue()];
+    await query(sql, [key[of]]);
+    expect(await queryValue("select access.find_report_of_token($1)", [token])).toBeNull();
+    expect(await queryValue("select access.redeem_access_token($1)", [token])).toBeNull();
+    expect(await redeem(token)).toEqual(await redeem(randomUUID()));
+    expect(await parts.tokens.isSpent(token)).toBe(false);
+    expect((await redeem(other)).status).toBe(302);
+  });
+
+  test("is sent from the moment that a revocation is committed, while requests with the token arrive", async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const key = await parts.tokens.makeKey();
+      const token = await parts.tokens.issue(reportId, key);
+      const statuses = async (requests: number) =>
+        (await Promise.all(Array.from({ length: requests }, () => redeem(token)))).map(
+          ({ status }) => status,
+        );
+      // In some rounds, none of these is answered before the revocation.
+      const before = statuses(round % 3);
+      await query("select access.revoke_key($1)", [key.id]);
+      expect(await statuses(3)).toEqual([404, 404, 404]);
+      const redeemed = (await before).filter((status) => status === 302).length;
+      expect(redeemed).toBe((await parts.tokens.isSpent(token)) ? 1 : 0);
+    }
   });
 
   test("is sent for nine of ten concurrent requests with one token", async () => {

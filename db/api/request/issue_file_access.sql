@@ -25,6 +25,9 @@ begin
   );
   select token.access_uuid, token.expires_at into access_uuid, expires_at
   from access.issue_access_token(issue_file_access.report_id) as token;
+  if access_uuid is null then
+    perform request.refuse_for('unknown key');
+  end if;
 end
 $$;
 comment on function request.issue_file_access(text) is

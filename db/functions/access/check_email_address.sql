@@ -1,4 +1,4 @@
-create or replace function access.check_email_address(address text)
+create or replace function access.check_email_address(address text, column_name text default '')
 returns void
 language plpgsql immutable security invoker set search_path = ''
 as $$
@@ -9,7 +9,8 @@ begin
   perform address::access.email_address;
 exception
   when check_violation then
-    raise exception '"%" is not an email address (example: name@example.gov).', coalesce(address, '');
+    raise exception '"%" is not an email address (example: name@example.gov).', coalesce(address, '')
+      using column = column_name;
 end
 $$;
-comment on function access.check_email_address is 'Raises a readable error if the text is not an email address.';
+comment on function access.check_email_address is 'Raises a readable error, which names the column if it is given, if the text is not an email address.';

@@ -4,7 +4,8 @@ create or replace function access.decide_agreement(
   official_name text,
   official_agency text,
   official_email text,
-  decision_reason text default null
+  decision_reason text default null,
+  agreement_ends_on date default null
 )
 returns void
 language plpgsql volatile security definer set search_path = ''
@@ -20,13 +21,15 @@ begin
   perform access.check_email_address(official_email);
   update access.tribal_access_agreements
   set decision = agreement_decision, decided_at = now(), decided_by_name = official_name,
-      decided_by_agency = official_agency, decided_by_email = official_email, reason = decision_reason
+      decided_by_agency = official_agency, decided_by_email = official_email, reason = decision_reason,
+      ends_on = agreement_ends_on
   where id = agreement_id;
   if not found then
     raise exception 'There is no agreement %.', agreement_id;
   end if;
+  perform access.check_end_of_agreement(agreement_id);
 end
 $$;
 comment on function access.decide_agreement is
-  'Records that a federal official with Single Audit oversight has approved or denied an agreement.';
+  'Records that a federal official with Single Audit oversight has approved or denied an agreement. An approved agreement is approved again to move its end later or to remove it.';
 grant execute on function access.decide_agreement to key_operator;

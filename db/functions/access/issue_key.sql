@@ -9,20 +9,21 @@ create or replace function access.issue_key(
 language plpgsql volatile security definer set search_path = ''
 as $$
 begin
-  perform access.check_email_address(key_owner_email);
+  perform access.check_email_address(key_owner_email, 'owner_email');
   if not exists (select from access.tiers where tiers.name = key_tier) then
     raise exception 'There is no tier "%".', key_tier
-      using hint = format('Tiers: %s.', (select string_agg(tiers.name, ', ' order by tiers.name) from access.tiers));
+      using column = 'tier', hint = format('Tiers: %s.', (select string_agg(tiers.name, ', ' order by tiers.name) from access.tiers));
   elsif key_tier = 'tribal' and key_agreement_id is null then
-    raise exception 'A Tribal key needs an approved agreement. Enter its ID.';
+    raise exception 'A Tribal key needs an approved agreement. Enter its ID.' using column = 'agreement_id';
   elsif key_tier <> 'tribal' and key_agreement_id is not null then
-    raise exception 'Only Tribal keys are issued under an agreement. Leave the agreement out, or choose the tier tribal.';
+    raise exception 'Only Tribal keys are issued under an agreement. Leave the agreement out, or choose the tier tribal.'
+      using column = 'agreement_id';
   elsif key_agreement_id is not null and not exists (
     select from access.tribal_access_agreements where tribal_access_agreements.id = key_agreement_id
   ) then
-    raise exception 'There is no agreement %.', key_agreement_id;
+    raise exception 'There is no agreement %.', key_agreement_id using column = 'agreement_id';
   elsif key_expires_at <= now() then
-    raise exception 'The expiry date is in the past. Enter a later one.';
+    raise exception 'The expiry date is in the past. Enter a later one.' using column = 'expires_at';
   end if;
   -- The tier lets the gateway choose the key's limits. 32 random letters and digits are 190 bits; two random UUIDs carry
   -- 244. With the checksum, the gateway refuses a mistyped key without asking the database.
@@ -34,8 +35,7 @@ begin
     (tier, owner_email, label, key_sha256, key_prefix, expires_at, agreement_id, replaces_id)
   values (
     key_tier, key_owner_email, key_label, sha256(convert_to(api_key, 'UTF8')),
-    substr(api_key, length(key_tier) + 2, 6),
-    coalesce(key_expires_at, case when key_tier = 'tribal' then now() + interval '6 months' end),
+    substr(api_key, length(key_tier) + 2, 6), key_expires_at,
     key_agreement_id, key_replaces_id
   )
   returning id into api_key_id;
@@ -43,5 +43,5 @@ begin
 end
 $$;
 comment on function access.issue_key is
-  'Creates a key (its tier, "_", 32 random letters and digits, 8 hex digits of checksum) and returns it. This is the only time the key can be read, because only its SHA-256 is stored. A Tribal key expires after 6 months unless key_expires_at is set.';
+  'Creates a key (its tier, "_", 32 random letters and digits, 8 hex digits of checksum) and returns it. This is the only time the key can be read, because only its SHA-256 is stored. A Tribal key expires at access.latest_expiry(), unless key_expires_at is earlier.';
 grant execute on function access.issue_key to key_operator;

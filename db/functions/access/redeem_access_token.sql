@@ -5,11 +5,9 @@ as $$
 declare
   redeemed_report_id text;
 begin
-  update access.access_tokens
+  update access.valid_tokens
   set redeemed_at = now()
   where token_sha256 = sha256(uuid_send(access_uuid))
-    and redeemed_at is null
-    and expires_at > clock_timestamp()
     and publication.is_switched_on()
     and publication.live_data_set() is not null
   returning report_id into redeemed_report_id;
@@ -17,5 +15,5 @@ begin
 end
 $$;
 comment on function access.redeem_access_token is
-  'Redeems a token and returns its report ID, or null if the token is unknown, already used or expired, if the service is switched off, or if no data set is published. If calls with the same token coincide, only one gets the report ID.';
+  'Redeems a token and returns its report ID, or null if the token is not valid (access.valid_tokens), if the service is switched off, or if no data set is published. If calls with the same token coincide, only one gets the report ID.';
 grant execute on function access.redeem_access_token to report_service;

@@ -12,10 +12,10 @@ begin
   end if;
   if ids is null then
     raise exception 'There is no agreement "%".', reference
-      using hint = 'Enter the agreement''s ID, or at least its first 6 characters.';
+      using column = 'agreement_id', hint = 'Enter the agreement''s ID, or at least its first 6 characters.';
   elsif cardinality(ids) > 1 then
     raise exception '"%" matches % agreements.', reference, cardinality(ids)
-      using hint = 'Enter the full ID.';
+      using column = 'agreement_id', hint = 'Enter the full ID.';
   end if;
   return ids[1];
 end

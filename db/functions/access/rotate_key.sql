@@ -31,7 +31,7 @@ begin
   select issued.api_key_id, issued.api_key into api_key_id, api_key
   from access.issue_key(
     old_key.tier, old_key.owner_email, old_key.label,
-    -- The new key is valid for as long as the old one was. issue_key() sets the expiry date of a Tribal key.
+    -- The new key is valid for as long as the old one was, or, if Tribal, until access.latest_expiry().
     coalesce(key_expires_at, case when old_key.tier <> 'tribal' then now() + (old_key.expires_at - old_key.created_at) end),
     old_key.agreement_id, old_key.id
   ) as issued;

@@ -68,6 +68,9 @@ describe("an agreement", () => {
     [decide("denied"), "requested"],
     [takeBack, "requested"],
     [revoke, "approved"],
+    ["ends_on = '2999-01-31'", "approved"],
+    ["ends_on = null", "requested approved denied revoked"],
+    [`${approve}, ends_on = '2999-01-31'`, "requested approved"],
     ["revoked_at = now() + interval '1 day'", "approved"],
     ["revoked_at = null", "requested approved denied"],
     [`${approve}, ${revoke}`, ""],
@@ -86,6 +89,7 @@ describe("an agreement", () => {
       expect(message, state).toBe(allowed.includes(state) ? "nothing: it was allowed" : refused);
     }
   });
+  const shorten = (days: number) => `select access.shorten_agreement(:approved, current_date + ${days})`;
   const insert = (columns: string, values: string) =>
     `insert into access.tribal_access_agreements (organization, contact_email, ${columns})
      values ('a', 'a@example.gov', ${values})`;
@@ -100,8 +104,46 @@ describe("an agreement", () => {
     [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /Enter a reason/],
     [decision("'approved', 'a', 'b', 'a@example.gov'", ":key"), /^There is no agreement /],
     ["select access.request_agreement(' ', 'a@example.gov')", /blank/],
+    [decision("'approved', 'Ada', 'Agency', 'a@example.gov', null, current_date - 2"), /is in the past/],
+    ["select access.shorten_agreement(:approved, current_date - 2)", /is in the past/],
+    ["select access.shorten_agreement(:approved, 'infinity')", /cannot be changed this way/],
+    ["select access.shorten_agreement(:requested, current_date + 9)", /is requested and cannot be changed/],
+    [`${shorten(9)}; ${shorten(10)}`, /cannot be changed this way/],
+    [`${shorten(9)}; ${ofAgreement("ends_on = null", "approved")}`, /cannot be changed this way/],
     ["select access.request_agreement('a', 'a@example')", /not an email/],
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
+
+  it("ends later, or has no end again, once an official approves that", async () => {
+    const again = (day: string) =>
+      decision(`'approved', 'Grace', 'Other Agency', 'g@example.gov', null, ${day}`, ":approved");
+    const read =
+      "select ends_on - current_date as days, decided_by_name as by from access.agreement_overview where id = :approved";
+    expect(await run(`${shorten(9)}; ${shorten(8)}; ${read}`)).toEqual([{ days: 8, by: "Ada" }]);
+    expect(await run(`${again("current_date + 30")}; ${read}`)).toEqual([{ days: 30, by: "Grace" }]);
+    await client.query("rollback to test");
+    expect(await run(`${shorten(9)}; ${again("null")}; ${read}`)).toEqual([{ days: null, by: "Grace" }]);
+    const ends = "select before ->> 'ends_on' is null as had_none, after ->> 'ends_on' is null as has_none";
+    expect(
+      await run(`${ends} from access.events where subject_id = :approved order by id desc limit 2`),
+    ).toEqual([
+      { had_none: false, has_none: true },
+      { had_none: true, has_none: false },
+    ]);
+  });
+
+  it("ends when its last day is over in Washington, DC", async () => {
+    const today = "(now() at time zone 'America/New_York')::date";
+    const read =
+      "select status, (select status from access.key_overview where id = :tribal) as key from access.agreement_overview where id = :approved";
+    const endOn = (day: string) => ofAgreement(`ends_on = ${day}`, "approved");
+    for (const zone of ["UTC", "Etc/GMT+12", "Etc/GMT-14"]) {
+      await client.query("rollback to test");
+      const on = `set local timezone = '${zone}'`;
+      expect(await run(`${on}; ${endOn(today)}; ${read}`)).toEqual([{ status: "approved", key: "active" }]);
+      const ended = { status: "ended", key: "agreement ended" };
+      expect(await run(`${endOn(`${today} - 1`)}; ${read}`)).toEqual([ended]);
+    }
+  });
 
   it("is not revoked while a key is being issued under it", async () => {
     const other = await connect(target.databaseUrl, "test");
@@ -132,6 +174,7 @@ describe("a key", () => {
   const twoDays = ofKey("expires_at = now() + interval '2 days'");
   const issue = (tier: string, more: string) =>
     `select access.issue_key('${tier}', 'a@example.gov', '', ${more})`;
+  const ended = ofAgreement("ends_on = current_date - 2", "approved");
   const rotate = (key: string) => `select access.rotate_key(${key})`;
   it.each<[string, string | RegExp]>([
     ...[
@@ -149,9 +192,16 @@ describe("a key", () => {
     [issue("individual", "now()"), /in the past/],
     [issue("individual", "null, :approved"), /Only Tribal keys/],
     ...unfit.map((id): [string, RegExp] => [issue("tribal", `null, ${id}`), /agreement/]),
+    [
+      issue("tribal", "'9999-12-31', :approved"),
+      /^A Tribal key that is issued now must expire by \d{4}-\d\d-\d\d\.$/,
+    ],
+    [rotate(":tribal, '0', '9999-12-31'"), /^A Tribal key that is issued now must expire by /],
     [rotate(":revoked_key"), /not active \(revoked\)/],
     [rotate(":expired_key"), /not active \(expired\)/],
     [`select access.revoke_agreement(:approved); ${rotate(":tribal")}`, /not active \(agreement revoked\)/],
+    [`${ended}; ${rotate(":tribal")}`, /not active \(agreement ended\)/],
+    [`${ended}; ${issue("tribal", "null, :approved")}`, /has ended or was revoked/],
     [rotate(":key, '-1 second'"), /cannot be negative/],
     [`${rotate(":key")}; ${rotate(":key")}`, /already rotated/],
     ...["", "a", "zzzzzz", "%%%%%%", "______"].map((name): [string, string] => [
@@ -168,7 +218,9 @@ describe("a key", () => {
   const tribal = { tier: "'tribal'", expires_at: "now() + interval '1 day'", agreement_id: ":approved" };
   it.each<[Record<string, string>, RegExp]>([
     [{ key_prefix: "'xxxxxxxxx'" }, /prefix_is_short/],
-    [{ ...tribal, expires_at: "null" }, /api_keys_tribal_expires/],
+    [{ ...tribal, expires_at: "now() + interval '6 months 1 day'" }, /must expire by/],
+    [{ ...tribal, expires_at: "'infinity'" }, /must expire by/],
+    [{ ...tribal, expires_at: "null" }, /it was allowed/],
     [{ agreement_id: ":approved" }, /tribal_has_an_agreement/],
     ...unfit.map((id): [Record<string, string>, RegExp] => [{ ...tribal, agreement_id: id }, /agreement/]),
     [tribal, /it was allowed/],
@@ -302,10 +354,10 @@ describe("an event", () => {
 });
 
 describe("a one-time token", () => {
-  const issue = `select set_config('request.api_key_id', :key, true);
+  const issue = `select set_config('request.api_key_id', :tribal, true);
     create temporary table token as select * from access.issue_access_token('a report')`;
   const redeem = "select access.redeem_access_token(access_uuid) from token";
-  const downloads = `select api_key_id = :key as mine, redeemed_at is not null as redeemed
+  const downloads = `select api_key_id = :tribal as mine, redeemed_at is not null as redeemed
     from access.downloads where report_id = 'a report'`;
   it.each([
     ["when it is issued", issue, false],
@@ -315,9 +367,35 @@ describe("a one-time token", () => {
     expect(await run(`${sql}; ${downloads}`)).toEqual([{ mine: true, redeemed }]),
   );
 
+  const notTribal = `alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed;
+    update access.tiers set database_role = 'api_public' where name = 'tribal'`;
+  it.each([
+    "select access.revoke_key(:tribal)",
+    ofKey("expires_at = now()", "tribal"),
+    ofAgreement(revoke, "approved"),
+    ofAgreement("ends_on = current_date - 2", "approved"),
+    notTribal,
+  ])("is not valid, and none is issued, after: %s", async (change) => {
+    const find = "access.find_report_of_token(access_uuid) as found, access.redeem_access_token(access_uuid)";
+    expect(
+      await run(`${issue}; select access.find_report_of_token(access_uuid) as found from token`),
+    ).toEqual([{ found: "a report" }]);
+    expect(await run(`${change}; select ${find} as redeemed from token`)).toEqual([
+      { found: null, redeemed: null },
+    ]);
+    expect(await run("select * from access.issue_access_token('a report')")).toEqual([
+      { access_uuid: null, expires_at: null },
+    ]);
+  });
+
+  it("is not issued to a key without Tribal access", async () =>
+    expect(await run(`${issue.replace(":tribal", ":key")}; select access_uuid from token`)).toEqual([
+      { access_uuid: null },
+    ]));
+
   const update = (change: string) => `update access.downloads set ${change} where report_id = 'a report'`;
   it.each([
-    ...["report_id = 'other'", "api_key_id = :tribal", "requested_at = now() - interval '1 day'"].map(update),
+    ...["report_id = 'other'", "api_key_id = :key", "requested_at = now() - interval '1 day'"].map(update),
     ...["redeemed_at = redeemed_at", "redeemed_at = now(), report_id = 'other'"].map(update),
     ...["redeemed_at = null", "redeemed_at = now() + interval '1 s'"].flatMap((change) => [
       `${redeem}; ${update(change)}`,
