@@ -16,7 +16,7 @@ create table ledger.entries (
   recorded_by text not null,
   object_number bigint,
   constraint entries_kind_is_known check (
-    kind in ('report suppressed', 'report released', 'key revoked', 'key expires', 'agreement revoked')
+    kind in ('report suppressed', 'report released', 'key revoked', 'key expires', 'agreement revoked', 'agreement ends')
   )
 );
 
@@ -28,7 +28,7 @@ comment on table ledger.entries is 'Everything that a restored backup must not f
 comment on column ledger.entries.subject is
   'The report''s ID, the SHA-256 of the key in hexadecimal, or the ID of the agreement.';
 comment on column ledger.entries.takes_effect_at is
-  'Since when the report is suppressed or released, or the key or agreement revoked; for "key expires", the earlier expiry date.';
+  'Since when the report is suppressed or released, or the key or agreement revoked; for "key expires", the earlier expiry date; for "agreement ends", the last day, at midnight UTC.';
 comment on column ledger.entries.recorded_by is 'The operator, the data set that suppresses the report, or the login.';
 comment on column ledger.entries.object_number is
   'The ledger''s object that has the entry; null while it waits to be written.';

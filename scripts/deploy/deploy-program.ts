@@ -9,6 +9,7 @@ import { readSecretFiles } from "../../shared/read-secret-files.ts";
 import { type EnvironmentName, environments } from "../../shared/timetable.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { LeaksFound } from "../sql/check-leaks.ts";
+import { hideValues } from "../sql/hide-values.ts";
 import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";
 import {
@@ -51,6 +52,7 @@ export async function runDeploy(context: ProcessContext): Promise<void> {
   try {
     await deploy(context, options);
   } catch (error) {
+    hideValues(error);
     context.stderr.write(`db:deploy: ${describeError(error)}\n`);
     const kind = failures.find(([type]) => error instanceof type)?.[1] ?? "failed";
     const failure = { error: { kind, message: describeError(error) } };

@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from "pg";
+import { hideValues } from "../sql/hide-values.ts";
 import { PoolerRefused, prepareSession } from "../sql/session.ts";
 import { endConnection, sessionLimits, watchSession } from "./watch-session.ts";
 
@@ -26,6 +27,9 @@ export async function withPublisher<Result>(
   try {
     await openSession(client);
     return await work(client);
+  } catch (error) {
+    hideValues(error);
+    throw error;
   } finally {
     unwatch();
     await endConnection(client);

@@ -2,6 +2,7 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Client, DatabaseError, escapeIdentifier } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import { hideValues } from "../sql/hide-values.ts";
 import { countRows, type FaultList } from "./faults.ts";
 import { openContent } from "./open-content.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
@@ -55,8 +56,10 @@ export async function copyFile(
   try {
     await pipeline(stream, keepGoodRows, copy);
   } catch (cause) {
-    if (cause instanceof DatabaseError)
+    if (cause instanceof DatabaseError) {
+      hideValues(cause);
       throw new Error(`${file.path}: ${cause.message} (${cause.where})`, { cause });
+    }
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = code === "Z_BUF_ERROR" ? "the gzipped data ends too early" : message;
     throw new Error(`${file.path}:${line}: the rest of the file cannot be read: ${reason}.`, { cause });

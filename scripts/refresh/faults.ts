@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { describeReason } from "../../shared/objects/read-with-retries.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { describeProblem, nameColumns, type RowProblem, writeRow } from "./row-format.ts";
@@ -56,15 +56,24 @@ export class FaultList {
     ].join("\n");
   }
 
-  /** Writes the rows that were left out to a CSV file, each with its location and problem. */
+  /** Writes the rows that were left out to a CSV file that only its owner may read, each with its location and problem. */
   async write(target: string): Promise<void> {
     const rows = this.kept.map((fault) =>
       writeRow([fault.file.path, fault.line, fault.column, fault.value, fault.problem, fault.record]),
     );
     const header = writeRow(["file", "line", "column", "value", "problem", "record"]);
-    await writeFile(target, header + rows.join("")).catch((cause) => {
+    try {
+      const file = await open(target, "w", 0o600);
+      try {
+        // The mode of open() is for new files.
+        await file.chmod(0o600);
+        await file.writeFile(header + rows.join(""));
+      } finally {
+        await file.close();
+      }
+    } catch (cause) {
       throw new Error(`${target} cannot be written: ${describeReason(cause)}.`, { cause });
-    });
+    }
   }
 }
 

@@ -54,7 +54,7 @@ export async function fillStaging(
   if (faults.total > tolerate) throw new SourceFaults(faults.describe());
   if (faults.total === 0) return { rejected: 0, suppression };
   if (rejects !== undefined) await faults.write(rejects);
-  const where = rejects === undefined ? "" : ` (see ${rejects})`;
+  const where = rejects === undefined ? "" : ` (see ${rejects}, which only you can read)`;
   report(`Left out ${countRows(faults.total)}${where}, and ${consequences} other rows of the same reports.`);
   return { rejected: faults.total + consequences, suppression };
 }

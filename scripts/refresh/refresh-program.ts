@@ -55,7 +55,11 @@ function createCommand(env: NodeJS.ProcessEnv): Command {
       "publish these files: a directory or s3://bucket/prefix with <table>.csv[.gz] or *-<table>.csv[.gz] (REFRESH_SOURCE)",
     )
     .option("--tolerate <rows>", "leave out up to this many faulty rows", parseWhole, 0)
-    .option("--rejects <file>", "file for the rows that are left out", "rejects.csv")
+    .option(
+      "--rejects <file>",
+      "file for the rows that are left out, with their values; only you can read it (mode 0600)",
+      "rejects.csv",
+    )
     .option(
       "--accept-shrink",
       "publish even if a table has lost rows, or the share of suppressed submissions has changed",

@@ -6,7 +6,10 @@ export interface Column {
   type: string;
 }
 
-/** A row's problem, and the value that has it. The columns and values of a key are separated by commas. */
+/**
+ * A row's problem, and the value that has it. The columns and values of a key are separated by commas. The value may be part of a
+ * suppressed report, so only the file of rejected rows has it.
+ */
 export interface RowProblem {
   column?: string | undefined;
   value?: string | undefined;
@@ -16,14 +19,9 @@ export interface RowProblem {
 /** For example `column is_public`, or `columns report_id, award_reference`. */
 export const nameColumns = (column: string) => `column${column.includes(",") ? "s" : ""} ${column}`;
 
-/** For example `column is_public, value "perhaps" is not a boolean`. */
-export function describeProblem({ column, value, problem }: RowProblem): string {
-  const where = [
-    ...(column === undefined ? [] : [nameColumns(column)]),
-    ...(value === undefined ? [] : [`value ${JSON.stringify(value)}`]),
-  ].join(", ");
-  return `${where || "the row"} ${problem}`;
-}
+/** For example `column is_public is not a boolean`. */
+export const describeProblem = ({ column, problem }: RowProblem) =>
+  `${column === undefined ? "the row" : nameColumns(column)} ${problem}`;
 
 const year = String.raw`(?:19|20)\d\d`;
 const leapYear = "(?:(?:19|20)(?:0[48]|[2468][048]|[13579][26])|2000)";

@@ -1,4 +1,5 @@
 import { DatabaseError } from "pg";
+import { hideValues } from "./hide-values.ts";
 
 /** An SQL file, with the name that messages show. */
 export interface SqlFile {
@@ -43,10 +44,11 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
 
 /**
  * Says where in its file a statement failed: `file:line:column: message`, the line with a caret, and PostgreSQL's
- * detail and hint. Omits line and column if PostgreSQL gives no position. Returns other errors unchanged.
+ * detail and hint, but no values of rows. Omits line and column if PostgreSQL gives no position. Returns other errors unchanged.
  */
 export function describeSqlError(file: SqlFile, error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
+  hideValues(error);
   const { detail, hint, internalQuery, where = "" } = error;
   // The outermost block is the one that runs the files (run-sql-file.ts).
   const [frame = ""] = where.replace(/\n?PL\/pgSQL function inline_code_block [^\n]*$/, "").split("\n");

@@ -1,7 +1,11 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { readRelease } from "../../scripts/deploy/release.ts";
 import { makeDirectory } from "../support/make-directory.ts";
@@ -59,6 +63,30 @@ describe.each(entries)("the service %s", (name, service) => {
       expect([needed, condition]).toEqual([needed, wanted]);
     }
   });
+});
+
+const hasBusybox = spawnSync("busybox", ["true"]).status === 0;
+
+test.skipIf(!hasBusybox)("no health check asks the proxy that Docker passes to containers", async () => {
+  const asked: string[] = [];
+  const server = createServer(({ url = "" }, response) => {
+    asked.push(url);
+    response.end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // Nothing listens on port 1.
+  const env = { PATH: process.env.PATH, http_proxy: "http://127.0.0.1:1", no_proxy: "127.0.0.1" };
+  const checks = entries.flatMap(([, { healthcheck }]) =>
+    healthcheck?.test?.[1]?.endsWith("wget") ? [healthcheck.test.slice(2)] : [],
+  );
+  for (const check of checks) {
+    const args = ["wget", ...check.map((part) => part.replace(/127\.0\.0\.1:\d+/, address))];
+    await promisify(execFile)("busybox", args, { env });
+  }
+  server.close();
+  expect(asked).toHaveLength(checks.length);
+  expect(checks.length).toBeGreaterThan(0);
 });
 
 const readMegabytes = (limit = "") => Number.parseInt(limit, 10) * (limit.endsWith("g") ? 1024 : 1);

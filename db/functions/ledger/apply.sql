@@ -54,6 +54,11 @@ begin
         update access.tribal_access_agreements set revoked_at = entry.takes_effect_at
         where tribal_access_agreements.id = entry.subject::uuid and tribal_access_agreements.decision = 'approved'
           and tribal_access_agreements.revoked_at is null;
+      when 'agreement ends' then
+        update access.tribal_access_agreements set ends_on = (entry.takes_effect_at at time zone 'UTC')::date
+        where tribal_access_agreements.id = entry.subject::uuid and tribal_access_agreements.decision = 'approved'
+          and tribal_access_agreements.revoked_at is null
+          and coalesce(tribal_access_agreements.ends_on, 'infinity') > (entry.takes_effect_at at time zone 'UTC')::date;
     end case;
   end loop;
   update ledger.claim

@@ -7,6 +7,9 @@ begin
     if new.revoked_at is distinct from old.revoked_at then
       perform ledger.record('agreement revoked', new.id::text, new.revoked_at);
     end if;
+    if new.ends_on < coalesce(old.ends_on, 'infinity') then
+      perform ledger.record('agreement ends', new.id::text, new.ends_on::timestamp at time zone 'UTC');
+    end if;
     return null;
   end if;
   if new.revoked_at is distinct from old.revoked_at then
@@ -19,11 +22,11 @@ begin
 end
 $$;
 comment on function ledger.record_revocation is
-  'Trigger that records revocations, and expiry dates that were moved earlier, for the ledger.';
+  'Trigger that records revocations, and ends of keys and agreements that were moved earlier, for the ledger.';
 
 create or replace trigger api_keys_record_revocation
 after update of revoked_at, expires_at on access.api_keys
 for each row execute function ledger.record_revocation();
 create or replace trigger tribal_access_agreements_record_revocation
-after update of revoked_at on access.tribal_access_agreements
+after update of revoked_at, ends_on on access.tribal_access_agreements
 for each row execute function ledger.record_revocation();

@@ -45,7 +45,10 @@ it("reads, checks and reports in a dry run, and changes nothing", async () => {
   await here.write("general", [submission(1, { is_public: "perhaps" })]);
   for (const args of [["--dry-run"], []]) {
     const { code, output } = await publish(...args);
-    expect([code, output]).toEqual([1, expect.stringContaining("general.csv:2: column is_public, value")]);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining("general.csv:2: column is_public is not a boolean"),
+    ]);
     expect(output).not.toMatch(/^ +at /m);
   }
   expect(await state()).toEqual(before);

@@ -119,7 +119,7 @@ describe("a malformed row", () => {
     // The rest of the file could be part of the row, so --tolerate does not apply.
     for (const text of ["y", '""', "\n"])
       await expect(findProblems(`id,value\nx,"${text.repeat(9 << 20)}"\n`)).rejects.toThrow(
-        /^column value, value "[^ ]+" does not end within 2 MB: a closing quote may be missing$/,
+        /^column value does not end within 2 MB: a closing quote may be missing$/,
       );
   });
 
