@@ -148,6 +148,7 @@ const describeTable = (columns: { name: string; type: string; values?: string[] 
   title: "",
   description: "",
   columns: columns.map((column) => ({ label: "", description: "", values: [], words: {}, ...column })),
+  related: [],
   embeds: [],
   key: [],
   required_columns: [],
