@@ -34,11 +34,11 @@ export function listColumns({ columns }: Pick<Table, "columns">): Column[] {
   );
 }
 
-/** The columns by which people can filter a table. Findings can be filtered by their award's ALN. */
+/** The columns by which people can filter a table: its own, its award's ALN, and some of its report and award. */
 export function listFilterColumns(table: Table): Column[] {
   const columns = listColumns(table);
   const isOfAward = table.name in prefixes && !columns.includes(aln);
-  return isOfAward ? [...columns, aln] : columns;
+  return [...columns, ...(isOfAward ? [aln] : []), ...table.related];
 }
 
 /** Replaces both parts in a list of selected columns by the column `aln`. */

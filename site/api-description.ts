@@ -48,16 +48,43 @@ export function describeVersions(
   return z
     .array(version)
     .parse(answer)
-    .map(({ schema, description, tables, functions }) => ({
-      schema,
-      ...readText(description ?? ""),
-      tables: tables.map((table) => ({
-        ...table,
-        ...addKey(readText(table.description), table.key),
-        columns: describeColumns(table, known, readCodes(schema)),
-      })),
-      functions: functions.map((served) => ({ ...served, ...readText(served.description) })),
-    }));
+    .map(({ schema, description, tables, functions }) => {
+      const columns = new Map(
+        tables.map((table) => [table.name, describeColumns(table, known, readCodes(schema))]),
+      );
+      return {
+        schema,
+        ...readText(description ?? ""),
+        tables: tables.map((table) => ({
+          ...table,
+          ...addKey(readText(table.description), table.key),
+          columns: columns.get(table.name) ?? [],
+          /** Columns of the report or award that a row belongs to, by which people filter. */
+          related: listRelated(table, columns),
+        })),
+        functions: functions.map((served) => ({ ...served, ...readText(served.description) })),
+      };
+    });
+}
+
+/** The columns by which people filter the rows of other tables, by table. */
+const related = Object.entries({ general: ["auditee_state", "entity_type"], federal_awards: ["is_direct"] });
+
+/** Lists columns of the tables that a table's rows belong to, as a request names them: `general.auditee_state`. */
+function listRelated<Described extends { name: string }>(
+  { name: own, embeds, columns }: z.infer<typeof table>,
+  described: Map<string, Described[]>,
+): Described[] {
+  // A report has many rows of each table that it embeds.
+  if (own === "general") return [];
+  return related
+    .filter(([other]) => embeds.includes(other))
+    .flatMap(([other, names]) =>
+      names
+        .filter((name) => !columns.some((column) => column.name === name))
+        .flatMap((name) => described.get(other)?.find((column) => column.name === name) ?? [])
+        .map((column) => ({ ...column, name: `${other}.${column.name}` })),
+    );
 }
 
 function describeColumns(
@@ -66,17 +93,25 @@ function describeColumns(
   codes: Codes,
 ) {
   return columns.map((column) => {
-    const place = `${name}.${column.name}`;
+    const place: Place = [name, column.name];
     const [, found] = Object.entries(known).find(([end]) => column.name.endsWith(end)) ?? [];
     return {
       ...column,
       ...readLabel(column),
       /** The values that the column can have. Empty if they are unknown or many. */
-      values: found ?? codes.values[place] ?? [],
-      /** What the letters of the column's values mean. */
-      words: codes.words[place] ?? {},
+      values: found ?? findCodes(codes.values, place) ?? [],
+      /** What the codes in the column mean. */
+      words: findCodes(codes.words, place) ?? {},
     };
   });
+}
+
+type Place = [table: string, column: string];
+
+/** What is known of a column, or else of a column with the same name in another table. */
+function findCodes<Known>(known: Record<string, Known>, [table, column]: Place): Known | undefined {
+  const same = Object.keys(known).find((place) => place.endsWith(`.${column}`));
+  return known[`${table}.${column}`] ?? known[same ?? ""];
 }
 
 /** The first line of a comment is its title, as in PostgREST. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 const codes = z.object({
   /** The values that a column can have, by table and column. */
   values: z.record(z.string(), z.array(z.string())),
-  /** What the letters of a column's values mean. */
+  /** What the codes in a column mean. */
   words: z.record(z.string(), z.record(z.string(), z.string())),
 });
 export type Codes = z.infer<typeof codes>;

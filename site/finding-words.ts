@@ -4,9 +4,9 @@ import { type Html, html } from "./html.ts";
 
 type Words = Readonly<Record<string, string>>;
 
-const opinions: Words = codes.names.opinions;
+const opinions: Words = codes.words["general.gaap_results"];
 /** Kinds of auditees, as in general.entity_type. */
-export const entityTypes: Words = codes.names.entity_types;
+export const entityTypes: Words = codes.words["general.entity_type"];
 /** Compliance requirements by their letters, as in findings.type_requirement. */
 export const requirements: Words = codes.words["findings.type_requirement"];
 /** What a "Y" in each flag of a finding means. */

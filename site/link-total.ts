@@ -32,21 +32,17 @@ function readGroup(table: string, row: Record<string, unknown>): { year: string;
   return { year, group: { column, value: String(row[column] ?? "") } };
 }
 
-/** The explorer's URL for the rows that a value counts, in a row of one of the API's tables of totals. */
+/** Where a value in a row of one of the API's tables of totals leads: to the rows that it counts, or to the page of its group. */
 export function linkValue(
   schema: string,
   table: string,
   row: Record<string, unknown>,
   name: string,
 ): string | undefined {
-  const counted = name in measures && Number(row[name]) !== 0 ? readGroup(table, row) : undefined;
-  return counted && linkTotal(schema, counted.year, counted.group, name as Measure);
-}
-
-/** The URL of the audits that a row of totals counts. */
-export function linkRowAudits(table: string, row: Record<string, unknown>): string | undefined {
   const counted = readGroup(table, row);
-  return counted && linkAudits(counted.year, counted.group);
+  if (name === counted?.group.column) return linkGroup(counted.group);
+  if (counted === undefined || !(name in measures) || Number(row[name]) === 0) return undefined;
+  return linkTotal(schema, counted.year, counted.group, name as Measure);
 }
 
 /** How groups that have a page are written. */

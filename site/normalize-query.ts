@@ -1,7 +1,7 @@
 import { alnName, listComparisons, listFilterColumns } from "./aln.ts";
 import type { Column, Table } from "./api-description.ts";
 import { findState } from "./names.ts";
-import { emptyQuery, type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
+import { emptyQuery, type Filter, kindOf, needsNoValue, type Query } from "./query.ts";
 import { readTarget } from "./read-target.ts";
 import { readExtra, writeExtra, writeTarget } from "./write-target.ts";
 
@@ -18,7 +18,7 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
   const columns = table === undefined ? [] : [...listFilterColumns(table), ...table.columns];
   const filters = [...typed.filters, ...query.filters].map((filter) => {
     const column = columns.find(({ name }) => name === filter.column);
-    const asked = isList(filter) ? { ...filter, operator: "in" as const } : filter;
+    const asked = isList(filter, column) ? { ...filter, operator: "in" as const } : filter;
     return { ...asked, value: normalizeFilter(asked, column) };
   });
   // A malformed limit or offset would apply to every page of a download.
@@ -32,7 +32,8 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
 }
 
 /**
- * Moves a query to another table. Keeps the filters and columns that the other table has, too.
+ * Moves a query to another table. Keeps the filters and columns that the other table has, too, also if one of them is a column of
+ * the report or award that its rows belong to.
  *
  * @returns the query, and the columns of the filters that were removed
  */
@@ -42,15 +43,22 @@ export function moveQuery(
   name: string,
 ): { query: Query; lost: string[] } {
   const columns = table === undefined ? [] : listFilterColumns(table);
-  const fits = ({ column: wanted, operator }: Filter) =>
-    columns.some((column) => column.name === wanted && listComparisons(column).includes(operator));
-  const lost = query.filters.filter((filter) => !fits(filter) && filter.value !== "");
+  const moved = query.filters.map((filter) => {
+    const column = columns.find((each) => ownName(each.name) === ownName(filter.column));
+    const fits = column !== undefined && listComparisons(column).includes(filter.operator);
+    return { filter, fit: fits ? { ...filter, column: column.name } : undefined };
+  });
+  const lost = moved.filter(({ filter, fit }) => fit === undefined && filter.value !== "");
   const select = query.select.filter((term) => table?.columns.some((column) => column.name === term));
+  const filters = moved.map(({ fit }) => fit).filter((fit) => fit !== undefined);
   return {
-    query: { ...emptyQuery, table: name, select, filters: query.filters.filter(fits) },
-    lost: lost.map(({ column }) => column),
+    query: { ...emptyQuery, table: name, select, filters },
+    lost: lost.map(({ filter }) => filter.column),
   };
 }
+
+/** A column's name without the table that it belongs to. */
+const ownName = (column: string): string => column.replace(/^.*\./, "");
 
 function normalizeFilter({ operator, value }: Filter, column: Column | undefined): string {
   if (column === undefined || operator === "contains") return value.trim();
@@ -64,32 +72,57 @@ function normalizeFilter({ operator, value }: Filter, column: Column | undefined
 
 /** Columns of texts that contain no comma. */
 const code =
-  /(^|_)(report_id|uei|ein|aln|state|zip(code)?|prefix|extension|reference|ref_number|reference_number|agency|year)$/;
+  /(^|[_.])(report_id|uei|ein|aln|state|zip(code)?|prefix|extension|reference|ref_number|reference_number|agency|year)$/;
 
-/** Where several values may be separated on one line. Names and texts contain commas, so each has a line of its own. */
-export function findSeparator({ name, type, values }: Column): RegExp | undefined {
-  // The comma in 1,000 separates nothing.
-  if (kindOf(type) === "number") return /[;,](?!\d{3}(?!\d))/;
-  return kindOf(type) !== "text" || values.length > 0 || code.test(name) ? /[;,]/ : undefined;
+/** Whether commas and spaces separate values on one line. Names and texts contain both, so each has a line of its own. */
+export function isOfCodes({ name, type, values }: Column): boolean {
+  return kindOf(type) !== "text" || values.length > 0 || code.test(name);
 }
 
 /** Whether one value is asked for, but several were typed, such as "2022, 2023". */
-const isList = ({ column, operator, value }: Filter): boolean =>
+const isList = ({ column, operator, value }: Filter, described: Column | undefined): boolean =>
   operator === "eq" &&
-  /^(report_id|audit_year|\w+_(uei|state|zip))$/.test(column) &&
-  listValues(value.split(/[;,]/).join("\n")).length > 1;
+  /^(.*\.)?(report_id|audit_year|aln|\w+_(uei|ein|state|zip))$/.test(column) &&
+  described !== undefined &&
+  splitValues(described, value).length > 1;
 
+/**
+ * Splits a list at line breaks and tabs and, if the column holds codes, at commas and spaces. A value in quotation marks stays
+ * whole.
+ */
 function splitValues(column: Column, text: string): string[] {
-  const separator = findSeparator(column);
-  return listValues(text).flatMap((line) =>
-    separator === undefined || column.values.includes(line)
-      ? [line]
-      : listValues(line.split(separator).join("\n")),
-  );
+  const plain = isOfCodes(column) ? (kindOf(column.type) === "number" ? amounts : codes) : names;
+  const cells = text.matchAll(new RegExp(`[\\s,;]*(?:${quoted}|(${plain}))`, "g"));
+  return Array.from(cells, ([, whole, cell = ""]) =>
+    whole === undefined ? splitWords(column, cell.trim()) : [whole.replaceAll('""', '"').trim()],
+  )
+    .flat()
+    .filter((value) => value !== "");
 }
 
-function normalizeValue({ name, type, values }: Column, text: string): string {
-  const known = values.find((value) => value.toLowerCase() === text.toLowerCase());
+/** A value that is followed by a separator. */
+const quoted = '"((?:[^"]|"")*)"(?=\\s*(?:[,;\\t\\n]|$))';
+const names = "[^\\t\\n]+";
+const codes = "[^,;\\t\\n]+";
+/** The comma in 1,000 separates nothing. */
+const amounts = "(?:[^,;\\t\\n]|,(?=\\d{3}(?!\\d)))+";
+
+/** Splits at spaces if each word is a value that the column can have: not in "New York", "June 30" and "1.5 million". */
+function splitWords(column: Column, cell: string): string[] {
+  if (!isOfCodes(column) || kindOf(column.type) === "number") return [cell];
+  const words = cell.replace(/\b(\d\d) (\d{7})\b/g, "$1-$2").split(/\s+/);
+  return words.every((word) => isCode(column, word)) ? words : [cell];
+}
+
+function isCode({ name, values }: Column, word: string): boolean {
+  if (name.endsWith("_state")) return findState(word) !== undefined;
+  const isKnown = values.some((value) => value.toLowerCase() === word.toLowerCase());
+  return isKnown || /\d/.test(word) || /^[a-z]{12}$/i.test(word);
+}
+
+function normalizeValue({ name, type, values, words }: Column, text: string): string {
+  const isTyped = (value: string) => value.toLowerCase() === text.toLowerCase();
+  const known = values.find(isTyped) ?? values.find((value) => isTyped(words[value] ?? ""));
   if (known !== undefined) return known;
   if (/^(y|yes|true)$/i.test(text)) return values.find((value) => /^y(es)?$/i.test(value)) ?? text;
   if (/^(n|no|false)$/i.test(text)) return values.find((value) => /^no?$/i.test(value)) ?? text;

@@ -40,7 +40,8 @@ function splitTerms(list: string): string[] {
 const reserved = new Set(["and", "or", "select", "order", "limit", "offset", "columns", "on_conflict"]);
 
 function readFilter(column: string, text: string): Filter | undefined {
-  if (!/^[a-z0-9_]+$/.test(column) || reserved.has(column)) return undefined;
+  const [, own = ""] = /^(?:[a-z0-9_]+\.)?([a-z0-9_]+)$/.exec(column) ?? [];
+  if (own === "" || reserved.has(own)) return undefined;
   if (text === "is.null" || text === "not.is.null" || text === "eq.") {
     return { column, operator: text, value: "" };
   }

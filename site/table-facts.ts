@@ -1,8 +1,7 @@
 import { alnName, alnParts, filtersByAward, listFilterColumns } from "./aln.ts";
 import type { Column, Table } from "./api-description.ts";
 import type { Query } from "./query.ts";
-
-type Row = Record<string, unknown>;
+import { readExtra } from "./write-target.ts";
 
 /** The columns of each table that the explorer shows at first. */
 const shown: Record<string, string> = {
@@ -22,14 +21,13 @@ const shown: Record<string, string> = {
 /** Columns of other tables that the explorer adds to a table's own. */
 const joined = Object.entries({
   auditee_name: "Auditee name",
-  auditee_state: "Auditee state",
   federal_program_name: "Federal program name",
 }).map(([name, label]): Column => ({ name, label, type: "text", description: label, values: [], words: {} }));
 
-/** Describes a column of a table's rows, as people see them. */
+/** Describes a column of a table's rows, as people see them. Rows name a column of their report without the report's table. */
 export function findColumn(table: Table | undefined, name: string): Column | undefined {
   const columns = table === undefined ? [] : [...listFilterColumns(table), ...table.columns, ...joined];
-  return columns.find((column) => column.name === name);
+  return columns.find((column) => column.name === name || column.name.endsWith(`.${name}`));
 }
 
 /** What a reader of a report looks for first. */
@@ -47,33 +45,14 @@ export function orderColumns(names: string[]): string[] {
   return names.toSorted((one, other) => rank(one) - rank(other) || place(one) - place(other));
 }
 
-/** Tables with a text that may be split over several rows with the same `identity`; `text` is the column with its parts. */
-const narratives: Record<string, { identity: string[]; text?: string }> = {
-  findings_text: { identity: ["report_id", "finding_ref_number"], text: "finding_text" },
-  corrective_action_plans: { identity: ["report_id", "finding_ref_number"], text: "planned_action" },
-  notes_to_sefa: { identity: ["report_id", "title"] },
-};
+/** Tables of texts. */
+export const isNarrative = ({ name }: Pick<Table, "name">): boolean =>
+  name === "notes_to_sefa" || isSplit({ name });
 
-/** How a table's texts are split over rows. */
-export const findNarrative = ({ name }: Table) => narratives[name];
+/** Whether a long text of a table takes several rows. */
+export const isSplit = ({ name }: Pick<Table, "name">): boolean =>
+  /^(findings_text|corrective_action_plans)$/.test(name);
 
-/** Joins the parts of each text that is split over several rows. */
-export function joinParts(rows: Row[], table: Table): Row[] {
-  const { identity = [], text } = findNarrative(table) ?? {};
-  if (text === undefined) return rows;
-  const texts = new Map<string, Row>();
-  for (const row of rows) {
-    const name = JSON.stringify(identity.map((column) => row[column]));
-    const first = texts.get(name);
-    texts.set(name, first ? { ...first, [text]: `${first[text] ?? ""}${row[text] ?? ""}` } : row);
-  }
-  return [...texts.values()];
-}
-
-/** A term of `select` that adds the auditee's name as a column, from the report that a row belongs to. */
-const auditeeTerm = "...general(auditee_name)";
-/** The same, if other parameters filter by the report: without `!inner`, they would only make the name null. */
-const requiredAuditeeTerm = "...general!inner(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
 /** Filters on two of these leave few enough awards to join their reports. */
@@ -88,11 +67,6 @@ function canHaveAuditee({ filters }: Query, { name, embeds }: Table): boolean {
   return !large.test(name) || isOfProgram || narrowing.length > 1;
 }
 
-const program = [...alnParts, "federal_program_name"].join(",");
-/** Terms of `select` that add the program of a finding's award. */
-export const programTerm = `...federal_awards(${program})`;
-const requiredProgramTerm = `...federal_awards!inner(${program})`;
-
 /** Whether the API can add the program in time. It joins the awards before it sorts and limits the rows. */
 function canHaveProgram({ filters, order }: Query, { name, embeds }: Table): boolean {
   return (
@@ -102,35 +76,52 @@ function canHaveProgram({ filters, order }: Query, { name, embeds }: Table): boo
   );
 }
 
-/** Whether other parameters filter by columns of a table that the rows belong to. */
-const filtersBy = (name: string, { extra }: Query) => new RegExp(`(^|&)${name}\\.`).test(extra);
-
 /** Adds the auditee's name and a finding's program to a request for all columns, and what its filters need to any request. */
-export function addJoined(query: Query, table: Table | undefined): Query {
-  const { select } = query;
+export function addJoined(
+  query: Query,
+  table: Table | undefined,
+  wantsAuditee = query.select.length === 0,
+): Query {
   if (table === undefined) return query;
-  const isAll = select.length === 0;
-  const selects = (name: string) => select.some((term) => term.includes(name));
-  const needsReport = !selects("general") && filtersBy("general", query);
-  const needsAward =
-    !selects("federal_awards") && (filtersByAward(query) || filtersBy("federal_awards", query));
-  const terms: string[] = [];
-  if (needsReport) terms.push(requiredAuditeeTerm);
-  else if (isAll && canHaveAuditee(query, table)) terms.push(auditeeTerm);
-  if (needsAward) terms.push(requiredProgramTerm);
-  else if (isAll && canHaveProgram(query, table)) terms.push(programTerm);
-  return terms.length === 0 ? query : { ...query, select: [...(isAll ? ["*"] : select), ...terms] };
+  const isAll = query.select.length === 0;
+  const terms = [
+    joinTable("general", ["auditee_name"], query, wantsAuditee && canHaveAuditee(query, table)),
+    joinTable(
+      "federal_awards",
+      [...alnParts, "federal_program_name"],
+      query,
+      isAll && canHaveProgram(query, table),
+    ),
+  ].filter((term) => term !== undefined);
+  return terms.length === 0 ? query : { ...query, select: [...(isAll ? ["*"] : query.select), ...terms] };
+}
+
+/**
+ * A term of `select` that adds columns of the report or award that a row belongs to. Without `!inner`, a filter on these would
+ * only make them null.
+ */
+function joinTable(name: string, columns: string[], query: Query, isWanted: boolean): string | undefined {
+  if (query.select.some((term) => term.includes(name))) return undefined;
+  const prefix = `${name}.`;
+  const filtered = query.filters
+    .filter(({ column }) => column.startsWith(prefix))
+    .map(({ column }) => column.slice(prefix.length));
+  const isRequired =
+    filtered.length > 0 ||
+    readExtra(query.extra).some(([parameter]) => parameter.startsWith(prefix)) ||
+    (name === "federal_awards" && filtersByAward(query));
+  if (!isRequired && !isWanted) return undefined;
+  return `...${name}${isRequired ? "!inner" : ""}(${[...new Set([...columns, ...filtered])]})`;
 }
 
 /** Adds columns that a spreadsheet needs to a request for some columns: the filtered columns and the auditee's name. */
 export function completeColumns(query: Query, table: Table | undefined): Query {
   const { select, filters } = query;
   if (table === undefined || select.length === 0 || select.includes("*")) return addJoined(query, table);
-  const name =
-    table.name === "general" ? ["auditee_name"] : canHaveAuditee(query, table) ? [auditeeTerm] : [];
   const filtered = filters.flatMap(({ column }) => (column === alnName ? [column, ...alnParts] : [column]));
+  if (table.name === "general") filtered.push("auditee_name");
   const own = filtered.filter((each) => table.columns.some((column) => column.name === each));
-  return addJoined({ ...query, select: [...new Set([...select, ...own, ...name])] }, table);
+  return addJoined({ ...query, select: [...new Set([...select, ...own])] }, table, true);
 }
 
 /** Chooses which of a table's columns the explorer shows at first. */

@@ -2,12 +2,13 @@ import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { formatValue } from "../format-value.ts";
 import { largestLimit } from "../query.ts";
-import { findNarrative } from "../table-facts.ts";
+import { isSplit } from "../table-facts.ts";
 import { formatCount } from "./ask.ts";
 import type { Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
-import type { Row } from "./row-parts.ts";
+import type { Row } from "./rows.ts";
 import { saveCsv } from "./save-csv.ts";
+import { Unmatched } from "./unmatched.tsx";
 import type { Shown } from "./use-explorer.ts";
 import { type Read, useReading } from "./use-reading.ts";
 
@@ -54,6 +55,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
         </span>
       </div>
       {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
+      <Unmatched explorer={explorer} outcome={outcome} />
       <Notes outcome={outcome} sum={rows.length === total ? undefined : sum} />
     </>
   );
@@ -98,10 +100,10 @@ function Notes({
           : <b>{formatValue(money, sum?.dollars ?? add(rows, money))}</b>
         </p>
       )}
-      {table && findNarrative(table)?.text && (
+      {table && isSplit(table) && (
         <p>
           A long text takes several rows, in the order of the text, and a filter on the text finds only the
-          rows that match. Open a row to read the whole text.
+          rows that match.
         </p>
       )}
       {asked.query.table === "findings" && rows[0]?.report_id && rows[0].reference_number && (

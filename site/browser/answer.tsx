@@ -7,10 +7,10 @@ import { decode, writeTarget } from "../write-target.ts";
 import { AllRows } from "./all-rows.tsx";
 import { describeLimit, formatCount } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
-import { findTable, type Outcome } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
-import { isStub } from "./row-parts.ts";
-import { describeRow, RowView } from "./row-view.tsx";
+import { describeReport, ReportView } from "./report-view.tsx";
+import { isStub } from "./rows.ts";
 import { RowsTable } from "./rows-table.tsx";
 import { SuppressedNotice } from "./suppressed-notice.tsx";
 import type { Explorer, Shown } from "./use-explorer.ts";
@@ -36,7 +36,7 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
           </p>
         )}
         <h2 id="result" tabIndex={-1} ref={heading}>
-          {isRow ? describeRow(outcome) : title}
+          {isRow ? describeReport(outcome) : title}
         </h2>
         {outcome?.table && !isRow && <Question explorer={explorer} outcome={outcome} />}
         {outcome && <PrintedSource outcome={outcome} />}
@@ -54,14 +54,14 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
   );
 }
 
-/** Whether a response is shown as one row in full. */
+/** Whether a response is shown as a report in full. */
 const isOneRow = ({ asked, rows = [] }: Outcome): boolean => asked.isRow && rows.length > 0;
 
-/** What was found: a refusal, a row, or what can be done with the rows. */
+/** What was found: a refusal, a report, or what can be done with the rows. */
 function Found({ explorer, outcome }: Shown): VNode {
   const { rows, asked, key, answer } = outcome;
   if (rows === undefined) return <Refusal answer={answer} explorer={explorer} table={asked.query.table} />;
-  if (isOneRow(outcome)) return <RowView explorer={explorer} outcome={outcome} />;
+  if (isOneRow(outcome)) return <ReportView explorer={explorer} outcome={outcome} />;
   return (
     <>
       <AllRows
@@ -128,7 +128,8 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   const { filters, order, extra } = asked.query;
   const labelOf = (name = "") => findColumn(table, name)?.label ?? name;
   const describe = ({ column, operator, value }: Filter) => {
-    const values = value.split("\n").map((each) => formatValue(column, each));
+    const words = operator === "contains" ? undefined : findColumn(table, column)?.words;
+    const values = value.split("\n").map((each) => formatValue(column, each, words));
     const listed = values.length > 5 ? `${values.length} values` : values.join(", ");
     return `${labelOf(column)} ${operators[operator]} ${value === "" ? "" : listed}`.trimEnd();
   };
@@ -137,8 +138,7 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
     const descending = /year|date/.test(name ?? "") ? ", newest first" : ", descending";
     return labelOf(name) + (direction === "desc" ? descending : "");
   };
-  const report = findTable(explorer.versions, asked.schema, "general");
-  const others = describeExtra(extra, (name) => (findColumn(table, name) ?? findColumn(report, name))?.label);
+  const others = describeExtra(extra, labelOf);
   const parts = filters.map((filter) => ({
     text: describe(filter),
     without: { filters: filters.filter((each) => each !== filter) },
@@ -164,19 +164,14 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   );
 }
 
-/** Describes in words what the site's own links ask for, such as an auditee's reports; returns other parameters as typed. */
-function describeExtra(extra: string, labelOf: (name: string) => string | undefined): string {
+/** Describes in words what the site's own links ask for, such as words of a name; returns other parameters as typed. */
+function describeExtra(extra: string, labelOf: (name: string) => string): string {
   return extra
-    .replace(
-      /^or=\((\w+)\.eq\.(\w+),(\w+)\.eq\.(\w+)\)$/,
-      (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,
-    )
     .replace(/^(?:\w+\.)?or=\((\w+)\.is\.null,\1\.eq\.\)$/, (_all, name) => `${labelOf(name)} is not stated`)
     .replace(
       /^(auditor_)?words=(?:plfts|wfts)\(names\)\.(.+?)(?: or .+)?$/,
       (_all, auditor, words) => `${auditor ? "Auditor" : "Auditee"} name has the words “${decode(words)}”`,
-    )
-    .replace(/^general\.(\w+)=eq\.(\w+)$/, (_all, name, value) => `${labelOf(name)} is ${value}`);
+    );
 }
 
 function describeOutcome({ asked, rows = [], total, answer }: Outcome, { lastAnswer }: Explorer): string {

@@ -36,9 +36,11 @@ if (root !== null) {
     render(<ExplorerPage start={[settings, served]} />, root);
   } catch {
     render(
-      <p class="wrap notice notice--error" role="alert">
-        The list of tables could not be loaded. Reload the page in a minute.
-      </p>,
+      <div class="wrap">
+        <p class="notice notice--error" role="alert">
+          The list of tables could not be loaded. Reload the page in a minute.
+        </p>
+      </div>,
       root,
     );
   }

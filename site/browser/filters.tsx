@@ -2,9 +2,9 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { listComparisons } from "../aln.ts";
 import type { Column } from "../api-description.ts";
-import { isAgency } from "../format-value.ts";
+import { formatValue, isAgency } from "../format-value.ts";
 import { agencies, states } from "../names.ts";
-import { findSeparator } from "../normalize-query.ts";
+import { isOfCodes } from "../normalize-query.ts";
 import { type Filter, listOperators, listValues, needsNoValue, type Operator, operators } from "../query.ts";
 import { Choice, Text } from "./fields.tsx";
 
@@ -14,11 +14,12 @@ interface Conditions {
   change: (filters: Filter[]) => void;
 }
 
-/** The values that a column is known to have, with the names of agencies and states. */
-function listKnown(column: Column | undefined): string[][] {
-  if (column && isAgency(column.name)) return Object.entries(agencies);
-  const values = column?.type === "boolean" ? ["true", "false"] : (column?.values ?? []);
-  return values.map((each) => (column?.name.endsWith("_state") ? [each, states[each] ?? ""] : [each]));
+/** The values that a column is known to have, in words. */
+function listKnown({ name, type, values, words }: Column): [value: string, text: string][] {
+  if (isAgency(name)) return Object.entries(agencies);
+  const listed = type === "boolean" ? ["true", "false"] : values;
+  const names = name.endsWith("_state") ? states : words;
+  return listed.map((each) => [each, formatValue(name, each, names)]);
 }
 
 /** A filter on a column, with the comparison that people usually mean: they know only part of a name or text. */
@@ -83,15 +84,19 @@ export function Filters({ columns, filters, change }: Conditions): VNode {
 }
 
 interface Condition {
-  columns: Column[];
   filter: Filter;
   index: number;
   replace: (filter: Filter) => void;
-  remove: () => void;
 }
 
 /** The column, comparison and value of a filter. */
-function FilterFields({ columns, filter, index, replace, remove }: Condition): VNode {
+function FilterFields({
+  columns,
+  filter,
+  index,
+  replace,
+  remove,
+}: Condition & { columns: Column[]; remove: () => void }): VNode {
   const column = columns.find(({ name }) => name === filter.column);
   const comparisons = column === undefined ? listOperators("text") : listComparisons(column);
   return (
@@ -99,7 +104,7 @@ function FilterFields({ columns, filter, index, replace, remove }: Condition): V
       <Choice
         id={`column-${index}`}
         label={`Column ${index + 1}`}
-        options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
+        options={columns.map(({ name, label }) => [name, label])}
         value={filter.column}
         choose={(name) => replace(moveFilter(filter, columns, name))}
       />
@@ -110,16 +115,7 @@ function FilterFields({ columns, filter, index, replace, remove }: Condition): V
         value={filter.operator}
         choose={(operator) => replace(changeOperator(filter, operator as Operator))}
       />
-      {!needsNoValue(filter.operator) && (
-        <Text
-          id={`value-${index}`}
-          label={labelValue(filter, index + 1, column)}
-          value={filter.value}
-          type={filter.operator === "in" ? "lines" : "text"}
-          known={listKnown(column)}
-          change={(value) => replace({ ...filter, value })}
-        />
-      )}
+      <FilterValue filter={filter} column={column} index={index} replace={replace} />
       <button type="button" class="plain" aria-label={`Remove filter ${index + 1}`} onClick={remove}>
         Remove
       </button>
@@ -127,8 +123,26 @@ function FilterFields({ columns, filter, index, replace, remove }: Condition): V
   );
 }
 
+/** What the column is compared with: typed, or chosen if all values that the column can have are known as codes. */
+function FilterValue({
+  filter,
+  column,
+  index,
+  replace,
+}: Condition & { column: Column | undefined }): VNode | null {
+  const { operator, value } = filter;
+  const known = column === undefined ? [] : listKnown(column);
+  const change = (changed: string) => replace({ ...filter, value: changed });
+  const shared = { id: `value-${index}`, label: labelValue(filter, index + 1, column), value };
+  if (needsNoValue(operator)) return null;
+  if (/^n?eq$/.test(operator) && column && column.values.length > 0 && Object.keys(column.words).length > 0)
+    return <Choice {...shared} options={[["", ""], ...known]} choose={change} />;
+  return <Text {...shared} type={operator === "in" ? "lines" : "text"} known={known} change={change} />;
+}
+
 function labelValue({ operator }: Filter, number: number, column: Column | undefined): string {
   if (operator !== "in") return `Value ${number}`;
-  const separation = column && findSeparator(column) ? "separated by commas" : "one per line";
+  const separation =
+    column && isOfCodes(column) ? "separated by commas, spaces or line breaks" : "one per line";
   return `Values ${number} (${separation})`;
 }

@@ -6,14 +6,14 @@ import { readTarget } from "../read-target.ts";
 import { addJoined } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Answer, isGood } from "./ask.ts";
-import { embedParts, type Row } from "./row-parts.ts";
+import { embedCounts, type Row } from "./rows.ts";
 
 /** A query, the version that it is sent to, and how its rows are shown. */
 export interface Asked {
   /** Empty for the default version. */
   schema: string;
   query: Query;
-  /** Each row in full, with related rows. */
+  /** A report in full, with the number of its rows in other tables. */
   isRow: boolean;
 }
 
@@ -56,14 +56,15 @@ export function findTable(versions: VersionDescription[], schema: string, name: 
   return versions.find((version) => version.schema === schema)?.tables.find((table) => table.name === name);
 }
 
-/** Writes the request for a query, with related rows or columns of other tables. */
+/** Writes the request for a query, with columns of other tables, or for a report in full. */
 export function writeRequest(
   versions: VersionDescription[],
-  { schema, query: typed, isRow }: Asked,
+  { schema, query: typed, ...asked }: Asked,
 ): Written {
   const table = findTable(versions, schema, typed.table);
   const query = normalizeQuery(typed, table);
-  const sent = isRow ? embedParts(query, table) : addJoined(query, table);
+  const isRow = asked.isRow && typed.table === "general";
+  const sent = isRow ? embedCounts(query, table) : addJoined(query, table);
   return {
     asked: { schema, query, isRow },
     table,

@@ -22,7 +22,7 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       <Choice
         id="table"
         label="Table"
-        options={tables.map(({ name, title }) => [name, `${title} (${name})`])}
+        options={tables.map(({ name, title }) => [name, title])}
         value={query.table}
         choose={changeTable}
       />

@@ -1,4 +1,4 @@
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { alnName, alnParts } from "../aln.ts";
 import type { Table } from "../api-description.ts";
@@ -6,15 +6,13 @@ import { formatValue } from "../format-value.ts";
 import { linkValue } from "../link-total.ts";
 import { kindOf } from "../query.ts";
 import { chooseShown, findColumn } from "../table-facts.ts";
-import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
-import { findRow, isHidden, type Row } from "./row-parts.ts";
-import { Counted } from "./row-values.tsx";
+import { isHidden, linkRow, type Row } from "./rows.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
 
-/** Rows, each with a link to itself. If all columns were selected, only the main and filtered ones show at first. */
+/** Rows, each with a link to its report. If all columns were selected, only the main and filtered ones show at first. */
 export function RowsTable({ explorer, outcome }: Shown): VNode {
   const { asked, table, rows = [] } = outcome;
   const { select } = asked.query;
@@ -43,9 +41,8 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
             {rows.map((row, index) => (
               <tr key={index}>
                 {shown.map((name, place) => {
-                  const text = formatCell(row, name);
-                  const found = place === 0 && table && findRow(row, table);
-                  const link = found && linkToExplorer(asked.schema, found, true);
+                  const text = formatCell(row, name, table);
+                  const link = place === 0 ? linkRow(asked.schema, row) : undefined;
                   return link ? (
                     <th key={name} scope="row">
                       <a href={link} aria-label={`Row ${index + 1}: ${text}`}>
@@ -58,7 +55,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
                       class={typeof row[name] === "number" ? "number" : undefined}
                       data-label={labelOf(name)}
                     >
-                      <Counted text={text} link={linkValue(asked.schema, asked.query.table, row, name)} />
+                      <Cell text={text} link={linkValue(asked.schema, asked.query.table, row, name)} />
                     </td>
                   );
                 })}
@@ -116,9 +113,18 @@ function listSorting(table: Table | undefined, name: string): readonly string[] 
   return name === alnName && alnParts.every(isOwn) ? alnParts : [];
 }
 
-/** A suppressed report's values are hidden, which differs from being empty. */
-function formatCell(row: Row, name: string): string {
-  if (isHidden(row, name)) return "suppressed";
-  const text = formatValue(name, row[name]);
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+/** A value: a link, if it counts rows; its beginning, if it is long, until a visitor opens it. */
+function Cell({ text, link }: { text: string; link: string | undefined }): ComponentChildren {
+  if (link !== undefined) return <a href={link}>{text}</a>;
+  if (text.length <= longestText) return text;
+  return (
+    <details>
+      <summary>{text.slice(0, longestText)}…</summary>
+      {text}
+    </details>
+  );
 }
+
+/** A suppressed report's values are hidden, which differs from being empty. */
+const formatCell = (row: Row, name: string, table: Table | undefined): string =>
+  isHidden(row, name) ? "suppressed" : formatValue(name, row[name], findColumn(table, name)?.words);

@@ -1,9 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { VersionDescription } from "../api-description.ts";
 import type { ClientSettings } from "../client-settings.ts";
-import { emptyQuery, largestLimit, type Query } from "../query.ts";
-import { linkToExplorer, writeTarget } from "../write-target.ts";
-import { type Asked, type Outcome, readAddress, readRows, writeRequest } from "./outcome.ts";
+import { emptyQuery, type Query } from "../query.ts";
+import { type Asked, type Outcome, readAddress, writeRequest } from "./outcome.ts";
 import { useApi } from "./use-api.ts";
 import { useForm } from "./use-form.ts";
 import { useOutcome } from "./use-outcome.ts";
@@ -20,7 +19,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
   useAddress(() => {
     const address = readAddress(location.hash);
     const written = write({ ...start, ...address, schema: address?.schema || start.schema });
-    // The rows of a report are shown without the form, which keeps its values.
+    // A report is shown without the form, which keeps its values.
     if (!written.asked.isRow) setForm(written.asked);
     const known = findSeen(`/explorer${location.hash}`);
     if (address === undefined || known !== undefined) show(known);
@@ -33,18 +32,6 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     void send(written, "pushState");
   };
 
-  /** Shows the awards of the reports that a query finds. The API would take too long to join and sort all awards. */
-  const openAwards = async (reports: Query) => {
-    if (outcome === undefined) return;
-    const { schema } = outcome.asked;
-    const target = writeTarget({ ...reports, select: ["report_id"], limit: largestLimit });
-    const answer = await api.askApi(target, { headers: { "accept-profile": schema } });
-    const { rows, total } = readRows(answer);
-    if (rows === undefined) return show({ ...outcome, answer, rows, total });
-    const value = rows.map((row) => String(row.report_id)).join("\n");
-    location.assign(linkToExplorer(schema, listAwards(value)));
-  };
-
   return {
     settings,
     versions,
@@ -52,7 +39,6 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     ...form,
     ...response,
     write,
-    openAwards,
     submit,
     /** Sends the last request again, with the key that is entered now. */
     repeat: () => (outcome === undefined ? submit() : void send(write(outcome.asked), "replaceState")),
@@ -67,14 +53,6 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     },
   };
 }
-
-const listAwards = (reportIds: string): Query => ({
-  ...emptyQuery,
-  table: "federal_awards",
-  filters: [{ column: "report_id", operator: "in", value: reportIds }],
-  order: ["audit_year.desc.nullslast", "amount_expended.desc.nullslast"],
-  limit: 500,
-});
 
 /** Calls a function at the start, and whenever the visitor follows a link in the explorer or goes back. */
 function useAddress(follow: () => void): void {

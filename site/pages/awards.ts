@@ -5,7 +5,9 @@ import { type Content, type Html, html } from "../html.ts";
 import type { Report } from "../report.ts";
 import { scroll, table } from "./layout.ts";
 
-const opinions: Readonly<Record<string, string>> = codes.words["federal_awards.audit_report_type"];
+type Words = Readonly<Record<string, string>>;
+const opinions: Words = codes.words["federal_awards.audit_report_type"];
+const sources: Words = codes.words["federal_awards.is_direct"];
 
 /** Links to a program, unless its number is malformed. */
 export const linkToProgram = (aln: string, text: string): Content =>
@@ -31,7 +33,7 @@ export function writeAwards(reportId: string, { parts }: Report): Html | false {
       cells: [
         linkToProgram(aln, `${aln} ${award.federal_program_name ?? ""}`.trim() || "not stated"),
         typeof expended === "number" ? formatMoney(expended) : "not stated",
-        award.is_direct === "Y" ? "direct" : award.is_direct === "N" ? "passed through" : "not stated",
+        sources[String(award.is_direct)] ?? "not stated",
         award.is_major === "Y" ? "yes" : "no",
         opinions[String(award.audit_report_type)] ?? "none",
         formatNumber(Number(award.findings_count ?? 0)),

@@ -58,7 +58,8 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
       <ul class="choices">${links.map(
         ([path, text]) =>
           html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
-      )}</ul>
+      )}
+      <li class="only-narrow"><a href="/search">Search</a></li></ul>
     </nav>
     ${searchForm("search-all", "Search audits", page.searched, "visually-hidden")}
   </div>

@@ -8,7 +8,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import type { Report } from "../report.ts";
 import { writeQuery } from "../search/write-query.ts";
-import { chooseShown, findColumn, findNarrative, orderColumns } from "../table-facts.ts";
+import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
 import { describeResult } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
@@ -136,7 +136,7 @@ function writePart(part: Table, { reportId, report }: Shown): Html {
   const shown = chooseShown(part.name, names);
   return html`<section aria-labelledby="${part.name}"><h2 id="${part.name}">${part.title} (${formatNumber(total)})</h2>
 ${rows.length < total && html`<p>The first ${formatNumber(rows.length)} rows. <a href="/record/${reportId}/${part.name}.csv">All rows as CSV</a></p>`}
-${findNarrative(part) ? joined.map((row) => writeValues(part, row, shown)) : writeTable(part, joined, shown)}
+${isNarrative(part) ? joined.map((row) => writeValues(part, row, shown)) : writeTable(part, joined, shown)}
 </section>`;
 }
 
@@ -157,19 +157,10 @@ ${writeValues(
 const listColumns = (part: Table, names: string[]): Column[] =>
   names.map((name) => findColumn(part, name)).filter((column) => column !== undefined);
 
-function describeValue({ name }: Column, row: Row): string {
-  const value = row[name];
-  if (/^(gaap_results|sp_framework_opinions)$/.test(name))
-    return value ? describeOpinion({ gaap_results: String(value) }) : "–";
-  if (name === "entity_type") return entityTypes[String(value)] ?? formatValue(name, value);
-  if (typeof value === "boolean" || /^[YN]$/.test(String(value)))
-    return value === true || value === "Y" ? "Yes" : "No";
-  return formatValue(name, value);
-}
-
 function writeValues(part: Table, row: Row, names: string[]): Html {
   return html`<dl class="values">${listColumns(part, names).map(
-    (column) => html`<div><dt>${column.label}</dt><dd>${describeValue(column, row)}</dd></div>`,
+    ({ name, label, words }) =>
+      html`<div><dt>${label}</dt><dd>${formatValue(name, row[name], words)}</dd></div>`,
   )}</dl>`;
 }
 
@@ -179,7 +170,9 @@ function writeTable(part: Table, rows: Row[], names: string[]): Html {
     text: label,
     isNumber: typeof rows[0]?.[name] === "number",
   }));
-  const cells = rows.map((row) => ({ cells: columns.map((column) => describeValue(column, row)) }));
+  const cells = rows.map((row) => ({
+    cells: columns.map(({ name, words }) => formatValue(name, row[name], words)),
+  }));
   return scroll(part.title, table(part.title, headings, cells));
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { joinAln } from "../../site/aln.ts";
-import type { Table } from "../../site/api-description.ts";
+import type { Column, Table } from "../../site/api-description.ts";
 import { moveQuery, normalizeQuery } from "../../site/normalize-query.ts";
 import {
   emptyQuery,
@@ -14,7 +14,7 @@ import {
 } from "../../site/query.ts";
 import { readTarget } from "../../site/read-target.ts";
 import { type Language, languages, writeSnippet } from "../../site/request-snippets.ts";
-import { addJoined } from "../../site/table-facts.ts";
+import { addJoined, completeColumns } from "../../site/table-facts.ts";
 import { writeTarget } from "../../site/write-target.ts";
 import { clients } from "../examples/clients.ts";
 import { query, request, target } from "../support/target.ts";
@@ -142,12 +142,53 @@ describe("an Assistance Listing number", () => {
   );
 });
 
+describe("a filter on the report or award of a row", () => {
+  const filters: Filter[] = [
+    { column: "general.auditee_state", operator: "in", value: "CA\nTX" },
+    { column: "general.entity_type", operator: "neq", value: "tribal" },
+  ];
+  const isDirect: Filter = { column: "federal_awards.is_direct", operator: "eq", value: "Y" };
+  const tables: [name: string, filters: Filter[]][] = [
+    ["findings", [...filters, isDirect]],
+    ["federal_awards", filters],
+    ["corrective_action_plans", filters],
+    ["passthrough", filters],
+  ];
+  it.each(tables)("of %s finds those rows, as they are shown and as they are saved", async (name, typed) => {
+    const table = { ...describeTable([{ name: "report_id", type: "text" }]), name };
+    const embeds = name === "findings" ? ["general", "federal_awards"] : ["general"];
+    const asked: Query = { ...emptyQuery, table: name, filters: typed };
+    expect(readTarget(writeTarget(asked))).toEqual(asked);
+    const select = ["report_id"];
+    for (const written of [
+      addJoined(asked, { ...table, embeds }),
+      addJoined({ ...asked, select }, { ...table, embeds }),
+      completeColumns({ ...asked, select }, { ...table, embeds }),
+    ]) {
+      const { status, json } = await request(writeTarget(written), { key: "individual" });
+      expect(status, JSON.stringify(json).slice(0, 200)).toBe(200);
+      const reports = await query<{ report_id: string }>(
+        "select report_id from disclosed.general where auditee_state in ('CA', 'TX') and entity_type <> 'tribal'",
+      );
+      const found: Record<string, unknown>[] = json;
+      expect(found.length).toBeGreaterThan(0);
+      expect(reports.map(({ report_id }) => report_id)).toEqual(
+        expect.arrayContaining([...new Set(found.map(({ report_id }) => report_id))]),
+      );
+      expect(new Set(found.map(({ auditee_state }) => auditee_state))).toEqual(new Set(["CA", "TX"]));
+      if (name === "findings")
+        expect(new Set(found.map(({ is_direct }) => is_direct))).toEqual(new Set(["Y"]));
+    }
+  });
+});
+
 /** A table with these columns, as the explorer gets it. */
-const describeTable = (columns: { name: string; type: string; values?: string[] }[]): Table => ({
+const describeTable = (columns: (Pick<Column, "name" | "type"> & Partial<Column>)[]): Table => ({
   name: "general",
   title: "",
   description: "",
   columns: columns.map((column) => ({ label: "", description: "", values: [], words: {}, ...column })),
+  related: [],
   embeds: [],
   key: [],
   required_columns: [],
@@ -184,9 +225,41 @@ it.each([
   ["federal_award_extension", "text", "010,048", "010\n048"],
   ["total_amount_expended", "bigint", "1,000, $2,000,000", "1000\n2000000"],
   ["auditee_name", "text", "POLK COUNTY, IOWA\nx;y", "POLK COUNTY, IOWA\nx;y"],
+  ["auditee_name", "text", 'A, B\tC "D"\n"E, F", "G ""H"""', 'A, B\nC "D"\nE, F\nG "H"'],
+  [
+    "auditee_uei",
+    "text",
+    "ABCDEFGHJK12\tabcdefghjk13 ABCDEFGHJKLM",
+    "ABCDEFGHJK12\nABCDEFGHJK13\nABCDEFGHJKLM",
+  ],
+  ["auditee_ein", "text", "04-1234567 041234568\t04 1234569", "041234567\n041234568\n041234569"],
+  ["aln", "text", "ALN 93.778, 84.010 10.555", "93.778\n84.010\n10.555"],
+  ["general.auditee_state", "text", "TX ca\tNew York, puerto rico", "TX\nCA\nNY\nPR"],
+  ["reference_number", "text", '2023-001 2023-002, "2023-003 A"', "2023-001\n2023-002\n2023-003 A"],
+  ["fac_accepted_date", "date", "6/30/2023 7/1/2023\tJune 30 2024", "2023-06-30\n2023-07-01\n2024-06-30"],
+  ["total_amount_expended", "bigint", "1.5 million, 2,000\t3", "1500000\n2000\n3"],
 ])("values for %s (%s) that are typed as %j are sent as %j", (name, type, typed, sent) => {
   const table = describeTable([{ name, type }]);
   expect(normalizeQuery(filter("in", typed, name), table).filters[0]?.value).toBe(sent);
+});
+
+it("a list that was read from a link is sent as it was, even if its values have spaces", () => {
+  const table = describeTable([{ name: "reference_number", type: "text" }]);
+  const read = readTarget(`/general?reference_number=in.(${encodeURIComponent('"2023 A","B, C"')})`);
+  expect(normalizeQuery(read, undefined).filters).toEqual(read.filters);
+  const [first] = normalizeQuery(filter("in", "2023-001 A", "reference_number"), table).filters;
+  expect(first?.value).toBe("2023-001 A");
+});
+
+it("a word stands for its code", () => {
+  const column = {
+    name: "is_direct",
+    type: "text",
+    values: ["Y", "N"],
+    words: { Y: "direct", N: "passed through" },
+  };
+  const table = describeTable([column]);
+  expect(normalizeQuery(filter("eq", "Passed through", "is_direct"), table).filters[0]?.value).toBe("N");
 });
 
 it("several values of a code are one filter, even if it asks for one value", () => {
@@ -211,6 +284,16 @@ it("another table keeps the filters and columns that it has, and names the other
     },
     lost: ["auditee_name"],
   });
+});
+
+it("another table keeps a filter on the report or award of its rows, whose table may have the column itself", () => {
+  const general = describeTable([{ name: "auditee_state", type: "text" }]);
+  const { columns } = describeTable([{ name: "general.auditee_state", type: "text" }]);
+  const findings = { ...describeTable([]), related: columns };
+  const typed = filter("eq", "TX", "general.auditee_state");
+  expect(moveQuery(typed, findings, "findings").query.filters).toEqual(typed.filters);
+  const moved = filter("eq", "TX", "auditee_state").filters;
+  expect(moveQuery(typed, general, "general").query.filters).toEqual(moved);
 });
 
 it("other parameters move to their fields in the form, and a malformed limit or offset is dropped", () => {

@@ -62,6 +62,100 @@ describe("the form", () => {
     await page.getByRole("button", { name: /is 93 Health and Human Services/ }).waitFor();
   });
 
+  it("filters findings by the state, the kind of auditee and the source of the award, in words", async () => {
+    const [found] = await site.query(
+      `select auditee_state as state, entity_type as kind, count(*) as rows
+       from disclosed.findings join disclosed.federal_awards using (report_id, award_reference)
+       join disclosed.general using (report_id)
+       where is_direct = 'N' and entity_type = 'non-profit' group by 1, 2 order by 3 desc, 1 limit 1`,
+    );
+    const { page, checkAccessibility } = await site.open("/explorer");
+    await page.getByLabel("Table", { exact: true }).selectOption("Federal awards expended");
+    await page.getByLabel("Column 1").selectOption("Auditee state");
+    await page.getByLabel("Value 1").fill(found?.state ?? "");
+    // Both tables have the filter.
+    await page.getByLabel("Table", { exact: true }).selectOption("Audit findings by award");
+    for (const [number, column, value] of [
+      [2, "Entity type", "nonprofit organization"],
+      [3, "Direct award", "passed through"],
+    ] as const) {
+      await page.getByRole("button", { name: "Add a filter" }).click();
+      await page.getByLabel(`Column ${number}`).selectOption(column);
+      await page.getByLabel(`Value ${number}`).selectOption(value);
+    }
+    await submit(page);
+    await page.getByText(new RegExp(`^Rows 1–\\d+ of ${found?.rows} · `)).waitFor();
+    for (const name of ["Entity type is nonprofit organization", "Direct award is passed through"])
+      await page.getByRole("button", { name }).waitFor();
+    expect(new Set((await readCells(page)).map((cells) => cells.slice(-3).join("|")))).toEqual(
+      new Set([`${found?.state}|nonprofit organization|passed through`]),
+    );
+    const command = (await readCommand(page)) ?? "";
+    expect(command).toContain("general.entity_type=eq.non-profit&federal_awards.is_direct=eq.N");
+    await page.getByText("Choose columns").click();
+    await page.locator("label:has(code:text-is('reference_number')) input").check();
+    await submit(page);
+    await page.getByText(new RegExp(`^Rows 1–\\d+ of ${found?.rows} · `)).waitFor();
+    for (const name of ["CSV", "CSV for spreadsheets"]) {
+      const button = page.getByRole("button", { name, exact: true });
+      const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      const saved: Record<string, string>[] = parse(await readFile(await download.path()), {
+        columns: true,
+        bom: true,
+        relax_quotes: true,
+      });
+      expect(saved).toHaveLength(Number(found?.rows));
+      expect(
+        new Set(saved.map((row) => [row.auditee_state, row.entity_type, row.is_direct].join("|"))),
+      ).toEqual(new Set([`${found?.state}|non-profit|N`]));
+    }
+    await checkAccessibility();
+  });
+
+  it("names the values of a list that matched nothing, and none of them hints at a suppressed report", async () => {
+    const suppressed = site.facts.sample.suppressed_report_id;
+    const [hidden] = await site.query(
+      `select auditee_uei as uei from disclosed.general where report_id = $1
+       and not exists (select from disclosed.general as other
+         where other.auditee_uei = general.auditee_uei and other.report_id <> general.report_id)`,
+      [suppressed],
+    );
+    const known = await site.query(
+      `select auditee_uei as uei from disclosed.general where is_public and auditee_uei <> 'GSA_MIGRATION'
+       group by 1 having count(*) > 1 order by 1 limit 9`,
+    );
+    const unknown = Array.from({ length: 25 }, (_, index) => `ZZZZZZZZZZ${index + 10}`);
+    const values = [...known.map(({ uei }) => uei), hidden?.uei, ...unknown];
+    const { page, countRequests } = await site.open("/explorer");
+    await page.getByLabel("Column 1").selectOption("auditee_uei");
+    await page.getByLabel("Comparison 1").selectOption("in");
+    await page.getByLabel("Values 1").fill(values.join(" \t"));
+    await submit(page);
+    await waitForRows(page);
+    const answer = page.getByText(/values matched nothing/);
+    const nothing = [hidden?.uei, ...unknown];
+    const describe = (unmatched: (string | undefined)[]) =>
+      `${unmatched.length} of ${values.length} values matched nothing: ${unmatched.slice(0, 20).join(", ")}, and ${unmatched.length - 20} more.`;
+    expect(await answer.textContent()).toBe(describe(nothing));
+    // All rows are on the page, so they tell.
+    expect(countRequests()).toBe(1);
+    for (const table of ["general", "federal_awards"]) {
+      await page.evaluate(
+        `location.hash = "#api_v1_1_0/${table}?auditee_uei=in.(${values.join(",")})&limit=3&offset=3"`,
+      );
+      await waitForRows(page, 4);
+      await expect.poll(() => answer.textContent()).toBe(describe(nothing));
+    }
+    expect(countRequests()).toBe(5);
+    await page.getByLabel("Your own API key").fill(site.facts.keys.tribal);
+    await page.getByRole("button", { name: "Send again with this key" }).click();
+    await expect.poll(() => answer.textContent()).toBe(describe(unknown));
+    await page.evaluate(`location.hash = "#api_v1_1_0/findings?general.auditee_state=in.(CA,ZZ)&limit=1"`);
+    await page.getByText("1 of 2 values matched nothing: ZZ.").waitFor();
+    await page.evaluate(`location.hash = "#api_v1_1_0/findings?general.auditee_state=in.(CA,TX)&limit=1"`);
+    await page.getByText("All 2 values matched.").waitFor();
+  });
+
   it("keeps several values and their comparison when another column or comparison is chosen", async () => {
     const { page } = await explore("/general?audit_year=in.(2022,2023)");
     await page.getByLabel("Column 1").selectOption("report_id");
@@ -121,29 +215,26 @@ describe("the rows", () => {
 });
 
 describe("a row", () => {
-  it("of a finding shows the full narrative and corrective action plan of that finding and no other", async () => {
-    const [finding] = await site.query(
-      `select report_id as id, finding_ref_number as reference,
-         string_agg(finding_text, '' order by findings_text.ctid) as text,
-         (select string_agg(planned_action, '' order by ctid) from disclosed.corrective_action_plans as plans
-          where (plans.report_id, plans.finding_ref_number) = (findings_text.report_id, findings_text.finding_ref_number)) as plan
-       from disclosed.findings_text
-       join (select report_id from disclosed.findings_text group by 1 having count(distinct finding_ref_number) > 1) as many
-         using (report_id)
-       group by 1, 2 having count(*) > 1 order by length(string_agg(finding_text, '')) desc limit 1`,
+  it("of a text leads to the page of its finding, and shows the whole text where it is", async () => {
+    const [text] = await site.query(
+      `select report_id as id, finding_ref_number as reference, min(finding_text) as text from disclosed.findings_text
+       group by 1, 2 having count(*) = 1 and min(length(finding_text)) > 500 order by 1, 2 limit 1`,
     );
-    const { page } = await explore(
-      `/row/findings?report_id=eq.${finding?.id}&reference_number=eq.${finding?.reference}&limit=1`,
+    const { page, checkAccessibility, checkFit } = await explore(
+      `/findings_text?report_id=eq.${text?.id}&finding_ref_number=eq.${text?.reference}`,
     );
-    const narratives = page.getByRole("region", { name: "Audit finding narratives" });
-    await narratives.waitFor();
-    const heading = page.getByRole("heading", { level: 3 }).first();
-    expect(await heading.textContent()).toBe("Audit finding narratives");
-    expect(await narratives.locator("dd").allTextContents()).toContain(finding?.text);
-    const references = narratives.locator("div:has(code:text-is('finding_ref_number')) dd");
-    expect(new Set(await references.allTextContents())).toEqual(new Set([finding?.reference]));
-    const plans = page.getByRole("region", { name: "Corrective action plans" }).locator("dd");
-    expect(await plans.allTextContents()).toContain(finding?.plan);
+    await waitForRows(page);
+    const cell = page.locator("tbody details");
+    const readHeight = async () => (await cell.boundingBox())?.height ?? 0;
+    const closed = await readHeight();
+    await cell.locator("summary").click();
+    await expect.poll(readHeight).toBeGreaterThan(2 * closed);
+    expect(await cell.innerText()).toContain(text?.text?.trim());
+    await checkAccessibility();
+    await checkFit();
+    await page.getByRole("rowheader").getByRole("link").click();
+    await page.waitForURL(`${site.facts.app_url}/record/${text?.id}#${text?.reference}`);
+    expect(await page.locator(`[id="${text?.reference}"]`).count()).toBe(1);
   });
 
   it("of a finding shows its award's program, by which findings can be filtered", async () => {
@@ -170,8 +261,6 @@ describe("a row", () => {
       relax_quotes: true,
     });
     expect(saved.map(({ aln }) => aln)).toEqual(cells.map(() => `="${found?.aln}"`));
-    await openRow(page);
-    await page.getByText(`Program: ${found?.aln} ${found?.name}`).waitFor();
     await page.goto(
       `${site.facts.app_url}/explorer#api_v1_1_0/federal_awards?federal_agency_prefix=eq.${found?.agency}`,
     );
@@ -184,7 +273,7 @@ describe("a row", () => {
     expect(await readCommand(page)).toContain("select=federal_agency_prefix,federal_award_extension&");
   });
 
-  it("of a report counts its related rows, and links only to those that exist", async () => {
+  it("of a report in full counts its related rows, and links only to those that exist", async () => {
     const [report] = await site.query(
       `select report_id as id, count(*) as awards from disclosed.general join disclosed.federal_awards using (report_id)
        where not exists (
@@ -322,7 +411,7 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
     ["error", "/no-such-page"],
     ["form", "/explorer"],
     ["rows", "/explorer#api_v1_1_0/federal_awards?order=amount_expended.desc&limit=20"],
-    ["row", "/explorer#api_v1_1_0/row/findings?limit=1"],
+    ["report in full", "/explorer#api_v1_1_0/row/general?limit=1"],
   ])("the page %s has no accessibility violations and fits every width", async (name, address) => {
     const [found] = await site.query(
       `select report_id, auditee_uei from disclosed.finding_summaries where auditee_uei <> 'GSA_MIGRATION'
@@ -398,7 +487,33 @@ it("the Python commands on /files keep leading zeros and the text N/A, and print
   }
 });
 
+describe("on a phone", () => {
+  it.each(["/", "/findings", "/explorer#api_v1_1_0/general?is_public=eq.false"])(
+    "%s has room for its content, and text of twice the size fits",
+    async (address) => {
+      const { page, checkFit } = await site.open(address, { viewport: { width: 360, height: 740 } });
+      const readHeader = async () => (await page.locator(".site-header").boundingBox())?.height;
+      if (address.includes("#")) await waitForRows(page);
+      expect(await readHeader()).toBeLessThan(740 / 8);
+      await page.evaluate("document.documentElement.style.fontSize = '200%'");
+      expect(await readHeader()).toBeLessThan(740 / 3);
+      await checkFit();
+      await page.getByRole("link", { name: "Search", exact: true }).click();
+      await page.waitForURL(`${site.facts.app_url}/search`);
+    },
+  );
+});
+
 describe("an error", () => {
+  it("of the explorer itself stands in the page's margins", async () => {
+    const { page } = await site.open("/changes", { viewport: { width: 360, height: 740 } });
+    await page.route("**/assets/api-*.json", (route) => route.fulfill({ status: 200, body: "-" }));
+    await page.goto(`${site.facts.app_url}/explorer`);
+    const box = await page.getByText("The list of tables could not be loaded.").boundingBox();
+    expect(box?.x).toBeGreaterThan(8);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(352);
+  });
+
   const open = (isOpen: boolean) => `update publication.settings set is_switched_on = ${isOpen}`;
   it.each([
     ["/general?report_id=eq.2023-06-GSAFAC-9999999999", /^404: The table general has no report/],
