@@ -1,3 +1,4 @@
+import { readChangesFilter } from "../changes-filter.ts";
 import { describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
 import { type FoundFindings, findingsOnPage, mostCounted, mostInFile } from "../findings/find-findings.ts";
 import {
@@ -34,6 +35,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
     title: [title, ...listChosen(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
     description:
       "Search what auditors found in federal single audits, and what auditees plan to do about it.",
+    feed: readChanges(criteria)?.search,
     body: html`<div class="wrap page">
 <h1>Findings</h1>
 <p class="lead">What auditors found, and what auditees will do about it. The newest come first.</p>
@@ -59,6 +61,10 @@ function listChosen(criteria: FindingCriteria): [criterion: keyof FindingCriteri
     describeValue(name, criteria[name] ?? ""),
   ]);
 }
+
+/** The changes of reports, which can be filtered only by state and program. */
+export const readChanges = ({ state, aln, agency }: FindingCriteria) =>
+  readChangesFilter({ state, aln: aln ?? agency });
 
 function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
@@ -240,6 +246,7 @@ function writeRequest(context: PageContext, criteria: FindingCriteria): Html {
   return writeExtract(context, {
     title: [title, ...listChosen(criteria).map(([, words]) => words)].join(", "),
     path: linkFindings(criteria),
+    changes: readChanges(criteria),
     rows: [
       { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
       ...(request ? [request] : []),
