@@ -65,7 +65,7 @@ interface ClientOptions {
 }
 
 async function runClient({ signal, record }: LoadOptions, { address, interval, choose }: ClientOptions) {
-  const agent = new Agent({ connections: 1, connect: { localAddress: address } });
+  const agent = new Agent({ connections: 1, localAddress: address });
   let due = performance.now() + Math.random() * 1000 * (interval ?? 1);
   while (!signal.aborted) {
     if (!(await pause(due - performance.now(), signal))) break;
