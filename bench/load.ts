@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
 import { pageSearches } from "./page-searches.ts";
@@ -39,7 +40,8 @@ export const apiClients = { count: 128, addresses: 64 };
  * client sends at fixed times, and a request that had to wait for the previous one counts from when it was due.
  */
 export async function sendLoad(options: LoadOptions): Promise<void> {
-  const { rates, keys } = options;
+  const { rates, keys, signal } = options;
+  setMaxListeners(0, signal);
   const pages = Array.from({ length: readers.count }, (_, number) =>
     runClient(options, {
       address: `127.1.0.${(number % readers.addresses) + 1}`,
@@ -100,7 +102,13 @@ async function send(agent: Agent, url: string, headers: Record<string, string>) 
 
 const pick = <Item>(list: Item[]): Item => list[Math.floor(Math.random() * list.length)] as Item;
 
-const words = ["procurement", "payroll", "late reporting", "segregation of duties", "subrecipient monitoring"];
+const words = [
+  "procurement",
+  "payroll",
+  "late reporting",
+  "segregation of duties",
+  "subrecipient monitoring",
+];
 const programs = ["93.778", "84.010", "14.871", "20.507", "10.555", "21.027", "93.224", "97.036"];
 const states = ["TX", "CA", "WY", "OH", "GU", "NY", "IA", "AL"];
 

@@ -111,7 +111,12 @@ function nameStep(line: string, query: string, hasIndexes: boolean): string {
 /** The steps as figures. */
 export function describeRefresh({ steps, longestLockWait }: RefreshTimes): Figure[] {
   const section = "Refresh";
-  const figure = (arm: string, quantity: string, value: number): Figure => ({ section, arm, quantity, value });
+  const figure = (arm: string, quantity: string, value: number): Figure => ({
+    section,
+    arm,
+    quantity,
+    value,
+  });
   const total = { clock: 0, PostgreSQL: 0, command: 0 };
   for (const time of steps.values())
     for (const name of ["clock", "PostgreSQL", "command"] as const) total[name] += time[name];
