@@ -1,59 +1,131 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readCpuTime, readEndedTime } from "../test/support/read-cpu-time.ts";
+import type { Client } from "pg";
+import { readTreeTime } from "../test/support/read-cpu-time.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
-import { ask } from "./measure.ts";
 import type { Figure } from "./results.ts";
 
-const section = "Refresh";
+/** In seconds. */
+interface StepTime {
+  clock: number;
+  /** CPU time of the refresh's session and its parallel workers. */
+  PostgreSQL: number;
+  /** CPU time of the command. */
+  command: number;
+}
 
-/** Measures a refresh from source files, while two readers send requests to the gateway. */
-export async function measureRefresh(stack: BenchStack, source: string): Promise<Figure[]> {
-  const waits = { loading: 0, publishing: 0 };
-  let failed = 0;
-  let moment: keyof typeof waits = "loading";
-  let isOver = false;
-  const read = async () => {
-    const url = `${stack.facts.base_url}/general?select=report_id,auditee_name&limit=50`;
-    for (; !isOver; await sleep(10)) {
-      const start = performance.now();
-      await ask(url, { "x-api-key": stack.facts.keys.individual }).catch(() => {
-        failed += 1;
-      });
-      waits[moment] = Math.max(waits[moment], performance.now() - start);
-    }
-  };
-  const reading = Promise.all([read(), read()]);
+export interface RefreshTimes {
+  steps: Map<string, StepTime>;
+  /** The longest time that another session waited for a lock, in milliseconds, and when the publication began and ended. */
+  longestLockWait: number;
+  published: { begin: number; end: number };
+}
+
+/** Runs a refresh from source files, and measures each of its steps. */
+export async function runRefresh(
+  { client, directory }: Pick<BenchStack, "client" | "directory">,
+  source: string,
+): Promise<RefreshTimes> {
   const args = ["--from", source, "--accept-shrink", "--accept-growth", "--force"];
-  const readTimes = () => ({ PostgreSQL: readCpuTime(stack.pid).PostgreSQL, command: readEndedTime() });
-  const before = readTimes();
-  const start = performance.now();
-  const begun: Record<string, number> = {};
-  const refresh = runProgram("refresh.ts", args, {
-    ...process.env,
-    STACK_DIRECTORY: stack.directory,
-  });
+  const refresh = runProgram("refresh.ts", args, { ...process.env, STACK_DIRECTORY: directory });
+  let line = "Starting";
   refresh.child.stderr.on("data", (chunk: Buffer) => {
     process.stderr.write(chunk);
-    if (chunk.includes("Publishing")) moment = "publishing";
-    for (const [, step = ""] of chunk.toString().matchAll(/^(\w+).* \.\.\.$/gm)) {
-      begun[step] = (performance.now() - start) / 1000;
-    }
+    for (const [said] of chunk.toString().matchAll(/^\w+ .*\.\.\.$/gm)) line = said;
   });
-  const code = await refresh.exited;
-  const seconds = (performance.now() - start) / 1000;
-  const after = readTimes();
-  isOver = true;
-  await reading;
-  if (code !== 0) throw new Error(`The refresh ended with exit code ${code}:\n${refresh.output()}`);
-  const step = (arm: string, value: number, quantity: string): Figure => ({ section, arm, quantity, value });
+  let isOver = false;
+  void refresh.exited.then(() => {
+    isOver = true;
+  });
+  const used = new Map<number, number>();
+  /** The seconds of CPU time that the processes have used since they were last asked. */
+  const readUsed = (pids: number[]) => {
+    const times = pids.map((pid) => {
+      const time = readTreeTime(pid);
+      const more = Math.max(0, time - (used.get(pid) ?? 0));
+      used.set(pid, time);
+      return more;
+    });
+    return times.reduce((sum, time) => sum + time, 0) / 1000;
+  };
+  const steps = new Map<string, StepTime>();
+  const published = { begin: 0, end: 0 };
+  let longestLockWait = 0;
+  let last = performance.now();
+  while (!isOver) {
+    const { pids, query, wait } = await readSession(client);
+    longestLockWait = Math.max(longestLockWait, wait);
+    const step = nameStep(line, query, steps.has("indexes"));
+    const time = steps.get(step) ?? { clock: 0, PostgreSQL: 0, command: 0 };
+    const now = performance.now();
+    if (line.startsWith("Publishing")) {
+      published.begin ||= now;
+      if (step !== "load tables into memory") published.end = now;
+    }
+    steps.set(step, {
+      clock: time.clock + (now - last) / 1000,
+      PostgreSQL: time.PostgreSQL + readUsed(pids),
+      command: time.command + readUsed([refresh.child.pid ?? 0]),
+    });
+    last = now;
+    // Requests wait only for a moment.
+    await sleep(line.startsWith("Publishing") ? 10 : 200);
+  }
+  if ((await refresh.exited) !== 0) throw new Error(`The refresh failed:\n${refresh.output()}`);
+  return { steps, longestLockWait, published };
+}
+
+async function readSession(client: Client) {
+  const { rows } = await client.query<{ pids: number[] | null; query: string | null; wait: number }>(`
+    select
+      array_agg(pid) as pids,
+      max(query) filter (where backend_type = 'client backend') as query,
+      (
+        select coalesce(max(extract(epoch from clock_timestamp() - waitstart)) * 1000, 0)::float8
+        from pg_locks
+        where not granted and pid not in (select pid from pg_stat_activity where application_name = 'refresh')
+      ) as wait
+    from pg_stat_activity
+    where application_name = 'refresh'`);
+  return { pids: rows[0]?.pids ?? [], query: rows[0]?.query ?? "", wait: rows[0]?.wait ?? 0 };
+}
+
+/** Names the step from the line that the refresh printed last, and its statement. */
+function nameStep(line: string, query: string, hasIndexes: boolean): string {
+  if (query.includes("find_leaks")) return "leak check";
+  if (query.includes("ctid >= '(0,0)'")) return "load tables into memory";
+  if (query.includes("build_indexes(")) return "indexes";
+  const [first = ""] = line.split(" ");
+  const names: Record<string, string> = {
+    Starting: "start",
+    Reading: "copy",
+    Checking: "check",
+    Building: hasIndexes ? "fingerprints and totals" : "build",
+    Vacuuming: "vacuum",
+    Writing: "bulk files",
+    Publishing: "publish",
+  };
+  return names[first] ?? first;
+}
+
+/** The steps as figures. */
+export function describeRefresh({ steps, longestLockWait }: RefreshTimes): Figure[] {
+  const section = "Refresh";
+  const figure = (arm: string, quantity: string, value: number): Figure => ({
+    section,
+    arm,
+    quantity,
+    value,
+  });
+  const total = { clock: 0, PostgreSQL: 0, command: 0 };
+  for (const time of steps.values())
+    for (const name of ["clock", "PostgreSQL", "command"] as const) total[name] += time[name];
   return [
-    step("the whole refresh", seconds, "seconds"),
-    step("the whole refresh", (after.PostgreSQL - before.PostgreSQL) / 1000, "PostgreSQL, CPU s"),
-    step("the whole refresh", (after.command - before.command) / 1000, "command, CPU s"),
-    ...Object.entries(begun).map(([name, at]) => step(`${name} begins after`, at, "seconds")),
-    step("longest wait of a reader while rows are loaded", waits.loading, "ms"),
-    step("longest wait of a reader from the publication on", waits.publishing, "ms"),
-    step("readers' failed requests", failed, "requests"),
+    ...[...steps, ["in all", total] as const].flatMap(([step, { clock, PostgreSQL, command }]) => [
+      figure(step, "seconds", clock),
+      figure(step, "PostgreSQL, CPU s", PostgreSQL),
+      figure(step, "command, CPU s", command),
+    ]),
+    figure("longest wait of a request for a lock", "ms", longestLockWait),
   ];
 }

@@ -222,8 +222,9 @@ describe("clients", () => {
   });
 });
 
-it("a worker that dies gives its places back", async () => {
-  let time = 1000;
+/** The rule alone, with a clock that stands still between calls. */
+async function loadPlaces(atATime: Record<string, number>, mostWaiting: number) {
+  const clock = { seconds: 1000 };
   const read = (file: string) => readFile(file, "latin1");
   const plugin = path.join(luaPluginsDirectory, "single-audit");
   const lua = await runLua(
@@ -231,9 +232,15 @@ it("a worker that dies gives its places back", async () => {
     for name, source in pairs(host.modules) do package.preload[name] = load(source) end
     local dict = require("dict")(host.now)
     local places = require "kong.plugins.single-audit.places"
-    return function(id) return (places.ask(places.open(host.config, { kong_id = id, hash = "h", network = "n" }, true), dict, host.now())) end`,
+    local visits = {}
+    return function(action, id, hash)
+      if action == "leave" then return places.leave(visits[id], dict) end
+      visits[id] = visits[id] or places.open(host.config, { kong_id = id, hash = hash, network = hash }, true)
+      local verdict, pause = places.ask(visits[id], dict, host.now())
+      return verdict == "wait" and pause or verdict
+    end`,
     {
-      now: () => time,
+      now: () => clock.seconds,
       modules: {
         dict: await read(path.join(luaPluginsDirectory, "../embedded/lua/shared_dict.lua")),
         "kong.plugins.single-audit.places": await read(path.join(plugin, "places.lua")),
@@ -241,15 +248,59 @@ it("a worker that dies gives its places back", async () => {
       },
       config: {
         limits: { default: { by: "key" } },
-        at_a_time: { key: 1, network: 9, all: 9, unread: 9 },
+        at_a_time: { unread: 9, ...atATime },
         longest_wait: 10,
-        most_waiting: 1,
+        most_waiting: mostWaiting,
       },
     },
   );
-  expect([lua("first"), lua("second"), lua("third")]).toEqual(["pass", "wait", "refuse"]);
-  time += 30;
-  expect(lua("fourth")).toBe("wait");
-  time += 60;
-  expect(lua("fifth")).toBe("pass");
+  return {
+    clock,
+    /** Returns "pass", "refuse", or the seconds after which to ask again. */
+    ask: (id: string, hash = "h") => lua("ask", id, hash) as "pass" | "refuse" | number,
+    leave: (id: string) => void lua("leave", id),
+  };
+}
+
+it("a worker that dies gives its places back", async () => {
+  const { clock, ask } = await loadPlaces({ key: 1, network: 9, all: 9 }, 1);
+  expect([ask("first"), ask("second"), ask("third")]).toEqual(["pass", expect.any(Number), "refuse"]);
+  clock.seconds += 30;
+  expect(ask("fourth")).toEqual(expect.any(Number));
+  clock.seconds += 60;
+  expect(ask("fifth")).toBe("pass");
+});
+
+it("requests pass about in the order in which they came, even if new ones come all the time", async () => {
+  const { clock, ask, leave } = await loadPlaces({ key: 2, network: 3, all: 5 }, 100);
+  const begin = clock.seconds;
+  const events: { at: number; client: number; isAnswer?: boolean }[] = [];
+  for (let client = 0; client < 128; client++) events.push({ at: begin + client / 1000, client });
+  const sent = Array(128).fill(0);
+  const since = Array(128).fill(0);
+  const waits: number[] = [];
+  const id = (client: number) => `${client}-${sent[client]}`;
+  // Each client sends its next request when it has the answer to the one before, which takes PostgREST 30 ms.
+  while (clock.seconds < begin + 40) {
+    events.sort((one, other) => other.at - one.at);
+    const { at, client, isAnswer } = events.pop() as (typeof events)[number];
+    clock.seconds = at;
+    if (isAnswer) {
+      leave(id(client));
+      sent[client] += 1;
+      since[client] = 0;
+    }
+    since[client] ||= at;
+    const said = ask(id(client), String(client));
+    expect(said).not.toBe("refuse");
+    if (said === "pass") {
+      if (at > begin + 10) waits.push(at - since[client]);
+      events.push({ at: at + 0.03, client, isAnswer: true });
+    } else events.push({ at: at + Number(said), client });
+  }
+  waits.sort((one, other) => one - other);
+  const mean = waits.reduce((sum, wait) => sum + wait, 0) / waits.length;
+  expect(waits.length / 30).toBeGreaterThan(130);
+  // If a request that was just sent could overtake those that wait, some would wait for 10 seconds.
+  expect((waits[Math.floor(waits.length * 0.99)] ?? 0) / mean).toBeLessThan(3);
 });

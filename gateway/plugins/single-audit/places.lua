@@ -12,7 +12,9 @@ local READING_SECONDS = 3600
 local RETRY_AFTER = "5"
 -- How often all waiting requests together ask for a place.
 local TRIES_PER_SECOND = 1000
-local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 0.25
+local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 1
+-- How long a request that could not take a place keeps newcomers from taking it.
+local AWAITED_SECONDS = 0.3
 local EVERYBODY = "all"
 
 local places = {}
@@ -70,6 +72,40 @@ local function take_all(visit, dict)
       return place
     end
   end
+end
+
+local function name_awaited(place)
+  return "awaited:" .. place.name
+end
+
+local function find_awaited(visit, dict)
+  for _, place in ipairs(visit.needed) do
+    if dict:get(name_awaited(place)) then
+      return place
+    end
+  end
+end
+
+-- How long requests wait for a place, as a moving average.
+local function name_wait(place)
+  return "wait:" .. place.name
+end
+
+local function learn_wait(place, dict, seconds, share)
+  local typical = dict:get(name_wait(place)) or 0
+  dict:set(name_wait(place), typical + share * (seconds - typical), ANSWER_SECONDS)
+end
+
+-- A request that has waited longer than usual asks more often, and one that came late less often, so that requests pass about in
+-- the order in which they came. All of them together ask about as often as without that.
+local function choose_pause(visit, place, dict, now, waiting)
+  local waited, typical = now - visit.since, dict:get(name_wait(place)) or 0
+  if waited > typical then
+    learn_wait(place, dict, waited, 0.05)
+  end
+  local lateness = (math.max(typical, 0.005) / math.max(waited, 0.001)) ^ 3
+  local pause = waiting / TRIES_PER_SECOND * (0.5 + math.random()) * math.max(0.1, math.min(lateness, 3))
+  return math.max(SHORTEST_PAUSE, math.min(pause, LONGEST_PAUSE))
 end
 
 -- Waiting requests are counted by the period in which they came, so that those of a worker that died are soon forgotten.
@@ -132,19 +168,26 @@ end
 --- @param now   Unix time in seconds
 --- @return "pass"; or "wait" and the seconds after which to ask again; or "refuse" and the refusal
 function places.ask(visit, dict, now)
-  local missing = take_all(visit, dict)
+  local missing = not visit.since and find_awaited(visit, dict)
   if not missing then
-    leave_queues(visit, dict)
-    return "pass"
+    missing = take_all(visit, dict)
+    if not missing then
+      if visit.since then
+        learn_wait(visit.missing, dict, now - visit.since, 0.1)
+      end
+      leave_queues(visit, dict)
+      return "pass"
+    end
+    dict:set(name_awaited(missing), true, AWAITED_SECONDS)
   end
+  visit.missing = missing
   if not visit.since and not is_queue_full(visit, dict, now) then
     join_queues(visit, dict, now)
   elseif not visit.since or now - visit.since >= visit.longest_wait then
     leave_queues(visit, dict)
     return "refuse", refuse(visit, missing)
   end
-  local pause = count_waiting(EVERYBODY, visit, dict, now) / TRIES_PER_SECOND * (0.5 + math.random())
-  return "wait", math.max(SHORTEST_PAUSE, math.min(pause, LONGEST_PAUSE))
+  return "wait", choose_pause(visit, missing, dict, now, count_waiting(EVERYBODY, visit, dict, now))
 end
 
 --- Gives back the places of a request that PostgREST has answered. The client may still read the response.
