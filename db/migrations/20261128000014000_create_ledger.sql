@@ -39,6 +39,7 @@ create table ledger.claim (
   ledger_id uuid,
   writer_id uuid,
   last_object bigint not null default 0,
+  lost_at timestamptz,
   server text,
   server_name text,
   database_name name,
@@ -54,6 +55,8 @@ comment on table ledger.claim is
 comment on column ledger.claim.place is 'The directory or s3:// URL of the ledger; null until one is begun.';
 comment on column ledger.claim.writer_id is 'Stands in the objects that this database writes. Each --continue-ledger takes a new one.';
 comment on column ledger.claim.last_object is 'The number of the last object that this database has written or read.';
+comment on column ledger.claim.lost_at is
+  'When this database found that another one writes to the ledger. Since then it only reads from it.';
 comment on column ledger.claim.server is 'What ledger.describe_server() said when the ledger was claimed.';
 comment on column ledger.claim.server_name is 'The setting single_audit.server_name at that time.';
 comment on column ledger.claim.database_name is 'The name of the database when it was last compared with the ledger.';

@@ -1,10 +1,11 @@
 #!/bin/sh
-# restore.sh OVERLAY [--from SERVER_NAME] [--to TIME] [--new-ledger PLACE]: creates PostgreSQL from its backups in kubectl's current cluster, where
+# restore.sh OVERLAY --continue-ledger|--new-ledger PLACE [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in kubectl's current cluster, where
 # there is none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
 # the bucket, which OVERLAY/archive.yaml records: commit that file.
 #   --from  the directory to restore from; without it, the one in OVERLAY/archive.yaml
 #   --to    restores this moment, such as 2026-11-22T12:00:00Z; without it, the latest
-#   --new-ledger  for a copy beside the original: begins a ledger there; without it, the cluster continues the original's ledger
+#   --continue-ledger   if the cluster takes the place of the original: writes to its ledger (docs/operations.md, The ledger)
+#   --new-ledger PLACE  if the cluster is a copy beside the original: begins a ledger in an empty directory or s3:// URL
 set -eu
 overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
 overlay=${overlay%/}
@@ -13,17 +14,22 @@ here=$(cd "$(dirname "$0")" && pwd)
 archive=$overlay/archive.yaml
 from=$(sed -n 's/.*serverName, value: \(.*\) }$/\1/p' "$archive")
 target=
-ledger=--continue-ledger
+ledger=
 place=
 while [ $# -gt 0 ]; do
   case $1 in
     --from) from=${2:?Name a directory of the bucket} ;;
     --to) target="      - { op: add, path: /spec/bootstrap/recovery/recoveryTarget, value: { targetTime: \"${2:?Name a time}\" } }" ;;
+    --continue-ledger) ledger=$1; shift; continue ;;
     --new-ledger) ledger=$1 place=${2:?Name an empty directory or s3:// URL} ;;
     *) echo "restore.sh does not know $1." >&2; exit 1 ;;
   esac
   shift 2
 done
+if [ -z "$ledger" ]; then
+  echo "Add --continue-ledger if this cluster takes the place of the original, or --new-ledger PLACE if it is a copy." >&2
+  exit 1
+fi
 if [ -n "$(kubectl get cluster/postgres --namespace=single-audit --ignore-not-found --output=name)" ]; then
   echo "There is a PostgreSQL cluster already. To replace it, delete it first: kubectl delete --namespace single-audit cluster/postgres" >&2
   exit 1

@@ -79,7 +79,10 @@ function addDecision(
 }
 
 function addRevoke({ add, inDatabase, print }: Parts): void {
-  add("revoke", "Revoke an approved agreement. Every later request with its keys is refused. The refresher writes it to the ledger.")
+  add(
+    "revoke",
+    "Revoke an approved agreement. Every later request with its keys is refused. The refresher writes it to the ledger.",
+  )
     .argument("<agreement>", agreementHelp)
     .action(async (reference: string, options: CommonOptions) => {
       const [agreement, before] = await inDatabase(options, async (ask) => {

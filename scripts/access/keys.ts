@@ -96,7 +96,10 @@ function addShow({ add, inDatabase, print }: Parts): void {
 }
 
 function addRevoke({ add, inDatabase, print }: Parts): void {
-  add("revoke", "Revoke a key permanently. Every later request with it is refused. The refresher writes it to the ledger.")
+  add(
+    "revoke",
+    "Revoke a key permanently. Every later request with it is refused. The refresher writes it to the ledger.",
+  )
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
       const key = await inDatabase(options, async (ask) => {

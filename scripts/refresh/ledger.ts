@@ -31,6 +31,8 @@ interface Claim {
   last_object: number;
   is_this_server: boolean;
   is_compared: boolean;
+  /** Another database writes to the ledger since. */
+  is_lost: boolean;
 }
 
 /** The ledger does not allow this database to serve or to publish. */
@@ -67,35 +69,38 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
     const claim = await readClaim(client);
     if (!claim.is_this_server)
       throw new LedgerRefused(`This database was restored, or copied from another server. ${told}`);
-    if (!(await store.has(nameObject(claim.last_object))))
-      throw new LedgerRefused(describeGap(place, claim.last_object));
-    for (let isWritten = false; !isWritten; isWritten = await write(client, store, claim)) {
-      const objects = await readObjects(store, claim.last_object);
-      if (objects.some(({ ledger, writer }) => ledger !== claim.ledger_id || writer !== claim.writer_id)) {
-        await client.query("update ledger.claim set server_started_at = null");
-        throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${told}`);
-      }
-      await apply(client, objects);
-      claim.last_object += objects.length;
-    }
-    if (!claim.is_compared)
+    await learn(client, store, claim);
+    while (!claim.is_lost && !(await write(client, store, claim))) await learn(client, store, claim);
+    if (!claim.is_compared) {
       await client.query(
         "update ledger.claim set server_started_at = pg_postmaster_start_time(), database_name = current_database()",
       );
+    }
+    if (claim.is_lost) throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${told}`);
   });
 }
 
 /**
- * Begins a ledger in an empty place, with everything that this database has recorded.
+ * Begins a ledger in an empty place, with everything that this database has recorded. If the database had a ledger, it learns
+ * what that one has first.
  *
- * @throws LedgerRefused if the place has a ledger, or its storage replaces objects that exist
+ * @returns whether data sets were withdrawn
+ * @throws LedgerRefused if the place has a ledger, or its storage replaces objects that exist; Error if the earlier ledger cannot
+ * be read
  */
 export async function beginLedger(
   client: Client,
   wanted: string,
   storage: StorageOptions = {},
-): Promise<void> {
+): Promise<{ withdrawn: boolean }> {
   const place = resolvePlace(wanted);
+  const { place: earlier } = await readClaim(client);
+  let withdrawn = false;
+  if (earlier !== null) {
+    await withLedger(client, earlier, storage, async (store) => {
+      withdrawn = await learn(client, store, await readClaim(client));
+    });
+  }
   await withLedger(client, place, storage, async (store) => {
     if ((await countObjects(store)) > 0)
       throw new LedgerRefused(`${place} has a ledger. Name an empty place, or use --continue-ledger.`);
@@ -109,6 +114,7 @@ export async function beginLedger(
     });
   });
   await compareWithLedger(client, storage);
+  return { withdrawn };
 }
 
 /**
@@ -172,13 +178,14 @@ async function withLedger(
 
 const claimLedger = `
   update ledger.claim set
-    place = $1, ledger_id = $2, writer_id = $3, last_object = $4, server = ledger.describe_server(),
+    place = $1, ledger_id = $2, writer_id = $3, last_object = $4, lost_at = null, server = ledger.describe_server(),
     server_name = nullif(current_setting('single_audit.server_name', true), '')`;
 
 async function readClaim(client: Client): Promise<Claim> {
   const { rows } = await client.query(
     `select place, ledger_id, writer_id, last_object::float8, server = ledger.describe_server() as is_this_server,
-       (server_started_at, database_name) is not distinct from (pg_postmaster_start_time(), current_database()) as is_compared
+       (server_started_at, database_name) is not distinct from (pg_postmaster_start_time(), current_database()) as is_compared,
+       lost_at is not null as is_lost
      from ledger.claim`,
   );
   return rows[0];
@@ -198,6 +205,28 @@ async function readObjects(store: Objects, last: number): Promise<LedgerObject[]
       .map((line) => parseJson(nameObject(number), line));
     objects.push({ ...(header as Header), number, entries: entries as Entry[] });
   }
+}
+
+/**
+ * Reads the objects that this database does not know.
+ *
+ * @returns whether data sets were withdrawn
+ * @throws LedgerRefused if the last object that it knows is gone, or the place has another ledger
+ */
+async function learn(client: Client, store: Objects, claim: Claim): Promise<boolean> {
+  const place = claim.place ?? "";
+  if (!(await store.has(nameObject(claim.last_object))))
+    throw new LedgerRefused(describeGap(place, claim.last_object));
+  const objects = await readObjects(store, claim.last_object);
+  if (objects.some(({ ledger }) => ledger !== claim.ledger_id))
+    throw new LedgerRefused(`The ledger in ${place} belongs to another database.`);
+  const withdrawn = await apply(client, objects);
+  claim.last_object += objects.length;
+  if (!claim.is_lost && objects.some(({ writer }) => writer !== claim.writer_id)) {
+    await client.query("update ledger.claim set lost_at = now()");
+    claim.is_lost = true;
+  }
+  return withdrawn;
 }
 
 /** @returns whether the data sets were withdrawn, because the live one shows a report that the ledger says is suppressed */

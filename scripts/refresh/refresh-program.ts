@@ -131,15 +131,13 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
       await client.query("select publication.release_report($1)", [release]);
     });
     print(`Released ${release}. The next refresh makes it public if the source files mark it as public.`);
-  } else if (options.newLedger !== undefined) {
-    const place = options.newLedger;
-    await asPublisher((client) => beginLedger(client, place, config.storage));
-    print(`The ledger in ${place} has begun.`);
-  } else if (options.continueLedger !== undefined) {
-    const place = options.continueLedger === true ? undefined : options.continueLedger;
-    const { withdrawn } = await asPublisher((client) =>
-      lockPublication(client, () => continueLedger(client, place, config.storage)),
-    );
+  } else if (options.newLedger !== undefined || options.continueLedger !== undefined) {
+    const { newLedger, continueLedger: place } = options;
+    const work = (client: Client) =>
+      newLedger === undefined
+        ? continueLedger(client, place === true ? undefined : place, config.storage)
+        : beginLedger(client, newLedger, config.storage);
+    const { withdrawn } = await asPublisher((client) => lockPublication(client, () => work(client)));
     print("This database knows what the ledger has, and writes to it from now on.");
     if (withdrawn) print(withdrawnMessage);
   } else if (requests !== undefined) {

@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
+import type { Client } from "pg";
 import { describeError } from "../../shared/describe-error.ts";
 import { withPublisher } from "../refresh/connect-publisher.ts";
 import { beginLedger, compareWithLedger, continueLedger, LedgerRefused } from "../refresh/ledger.ts";
@@ -7,25 +8,25 @@ import type { PartContext } from "./parts.ts";
 const pollMilliseconds = 2_000;
 
 /**
- * Compares the database with its ledger, now and until the stack stops. If it has none, begins one in the directory, or continues the
- * one that is there: `.stack/postgres` may be older than `.stack/ledger`.
+ * Compares the database with its ledger, now and until the stack stops. The stack's own database has its ledger in this directory: one
+ * is begun there, or continued if the database is older than it or was moved. A database of DATABASE_URL may have one elsewhere.
  */
 export async function keepLedger(
-  { log, onStop }: PartContext,
+  { config, log, onStop }: PartContext,
   databaseUrl: string,
   directory: string,
 ): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = { connectionString: databaseUrl };
   await withPublisher(database, async (client) => {
-    try {
-      await compareWithLedger(client);
-    } catch (error) {
-      if (!(error instanceof LedgerRefused)) throw error;
-      const { rows } = await client.query("select place from ledger.claim");
-      if (rows[0]?.place !== null) await continueLedger(client, undefined);
-      else await beginLedger(client, directory).catch(() => continueLedger(client, directory));
-    }
+    const place = await readPlace(client);
+    if (place === directory || (place !== null && config.DATABASE_URL !== undefined)) {
+      await compareWithLedger(client).catch(async (error: unknown) => {
+        if (!(error instanceof LedgerRefused) || place !== directory) throw error;
+        await continueLedger(client, directory);
+      });
+    } else if ((await readdir(directory)).length > 0) await continueLedger(client, directory);
+    else await beginLedger(client, directory);
   });
   let problem: string | undefined;
   const compare = async () => {
@@ -35,4 +36,9 @@ export async function keepLedger(
   };
   const timer = setInterval(compare, pollMilliseconds);
   onStop(async () => clearInterval(timer));
+}
+
+async function readPlace(client: Client): Promise<string | null> {
+  const { rows } = await client.query<{ place: string | null }>("select place from ledger.claim");
+  return rows[0]?.place ?? null;
 }
