@@ -68,10 +68,14 @@ create view publication.service as
 select
   coalesce(
     settings.is_switched_on
-    and claim.database_name = current_database()
-    and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
-    -- A replica has what its primary has.
-    and (pg_is_in_recovery() or claim.server_started_at = pg_postmaster_start_time()),
+    and case
+      -- Requests get 503 because there is no data set.
+      when claim.place is null then not exists (select from publication.data_sets where data_sets.state = 'live')
+      else claim.database_name = current_database()
+        and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
+        -- A replica has what its primary has.
+        and (pg_is_in_recovery() or claim.server_started_at = pg_postmaster_start_time())
+    end,
     false
   ) as is_on
 from publication.settings, ledger.claim;

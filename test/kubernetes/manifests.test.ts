@@ -230,7 +230,7 @@ const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
 if (!hasKubectl) process.stderr.write("kubectl is not installed, so no overlay was rendered.\n");
 
 describe.runIf(hasKubectl)("a restore", () => {
-  const options = ["--from", "postgres", "--to", "2026-11-22T12:00:00Z"];
+  const options = ["--continue-ledger", "--from", "postgres", "--to", "2026-11-22T12:00:00Z"];
   /** Copies what the overlays need, because a restore records its archive. */
   async function copyDeployment(): Promise<string> {
     const copy = await makeDirectory();
@@ -249,7 +249,7 @@ describe.runIf(hasKubectl)("a restore", () => {
     });
     const { status, stderr } = await run(
       `${copy}/${kubernetes}/restore.sh`,
-      [`${copy}/${kubernetes}/overlays/kind`],
+      [`${copy}/${kubernetes}/overlays/kind`, "--continue-ledger"],
       bin,
     );
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^PostgreSQL is restored, .*backup\.yaml$/m)]);
@@ -296,7 +296,10 @@ describe.runIf(hasKubectl)("a restore", () => {
       });
       const [plugin] = after.spec.plugins;
       expect(plugin.parameters.serverName).toMatch(/^postgres-\d{14}$/);
+      const { parameters } = after.spec.postgresql;
+      expect(parameters["single_audit.server_name"]).toBe(plugin.parameters.serverName);
       plugin.parameters.serverName = "postgres";
+      parameters["single_audit.server_name"] = "postgres";
       expect(after).toEqual(before);
       expect(readdirSync(path.dirname(overlay)).sort()).toEqual(["kind", "production"]);
     },
@@ -307,7 +310,8 @@ describe.runIf(hasKubectl)("a restore", () => {
       ...working,
       cluster: "echo cluster.postgresql.cnpg.io/postgres",
     });
-    const { status, stderr } = await run(`${kubernetes}/restore.sh`, [`${kubernetes}/overlays/kind`], bin);
+    const wanted = [`${kubernetes}/overlays/kind`, "--continue-ledger"];
+    const { status, stderr } = await run(`${kubernetes}/restore.sh`, wanted, bin);
     expect([status, stderr]).toEqual([1, expect.stringContaining("There is a PostgreSQL cluster already.")]);
     expect(calls()).not.toContain("apply");
     expect(readProjectFile(`${kubernetes}/overlays/kind/archive.yaml`)).toContain(

@@ -297,6 +297,8 @@ const compose: PromiseOfFile[] = [
     {
       postgres: ["postgres:/var/lib/postgresql"],
       gateway: ["answers:/var/tmp"],
+      refresher: ["ledger:/ledger"],
+      publish: ["ledger:/ledger"],
       storage: ["storage:/data"],
       "storage-reader": ["storage:/data:ro"],
       prometheus: ["prometheus:/prometheus"],
@@ -865,6 +867,7 @@ const kubernetes: PromiseOfFile[] = [
     {
       postgres: {
         jit: "off",
+        "single_audit.server_name": "postgres",
         log_parameter_max_length: "0",
         log_parameter_max_length_on_error: "0",
         log_min_messages: "log",

@@ -91,7 +91,7 @@ describe("the owner", () => {
       PUBLISHER_DATABASE_URL: urlOf("publisher").replace(":secret@", "@"),
       PUBLISHER_DATABASE_PASSWORD_FILE: path.join(directory, "password"),
     };
-    for (const args of [refresh, refresh, ["--rollback"]])
+    for (const args of [["--new-ledger", await makeDirectory()], refresh, refresh, ["--rollback"]])
       expect(await runHere(runRefreshProgram, args, { env })).toMatchObject({ code: 0 });
     const { rows } = await own.client.query("select distinct published_by from publication.data_sets");
     expect(rows).toEqual([{ published_by: "publisher" }]);

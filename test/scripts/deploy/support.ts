@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy as runProgram } from "../../../scripts/deploy/deploy-program.ts";
+import { beginLedger } from "../../../scripts/refresh/ledger.ts";
 import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { readFacts } from "../../../scripts/sql/check-rights.ts";
 import { connect } from "../../../shared/connect.ts";
@@ -117,6 +118,7 @@ export function withLogin(databaseUrl: string, name: string): string {
 export async function publishSample(client: Client): Promise<void> {
   const directory = await makeSmallSample(200);
   await client.query("set role publisher");
+  await beginLedger(client, await makeDirectory());
   await refreshDataSet(client, { from: directory, force: true });
   await client.query("reset role");
 }
