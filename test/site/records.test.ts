@@ -310,6 +310,18 @@ describe("the page of an auditee", () => {
   });
 });
 
+it("does not ask to try again if the role of the pages lacks a right", async () => {
+  const right = "execute on function publication.describe_auditee(text)";
+  await here.select(`revoke ${right} from site`);
+  try {
+    const { status, text, headers } = await get("/auditee/ALDERALDER12");
+    expect([status, headers["retry-after"], /try again/i.test(text)]).toEqual([500, undefined, false]);
+    expect(text).toContain("X-Request-Id to the operator");
+  } finally {
+    await here.select(`grant ${right} to site`);
+  }
+});
+
 it("no page of a report or auditee reads suppressed rows", async () => {
   await here.select("begin");
   const tables = await here.select(

@@ -63,4 +63,4 @@ end
 $$;
 comment on function publication.check_reports is
   'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinion, how many findings it has and how many of these concern the program or agency, and when management decisions are due. "reports" counts all that were found.';
-grant execute on function publication.check_reports to report_service, site;
+grant execute on function publication.check_reports to site;

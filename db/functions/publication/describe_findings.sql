@@ -86,4 +86,4 @@ end
 $$;
 comment on function publication.describe_findings is
   'Returns what public reports say of a program (aln), an agency or a state: totals by year, findings by requirement and by state, and the ten auditees with the most findings.';
-grant execute on function publication.describe_findings to report_service, site;
+grant execute on function publication.describe_findings to site;

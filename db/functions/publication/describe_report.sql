@@ -55,4 +55,4 @@ end
 $$;
 comment on function publication.describe_report is
   'Returns what a page shows of a public report: its row in general, up to 20 findings, and the first rows of its other tables. Returns null if the report is suppressed, superseded or unknown.';
-grant execute on function publication.describe_report to report_service, site;
+grant execute on function publication.describe_report to site;

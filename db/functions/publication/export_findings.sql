@@ -25,4 +25,4 @@ end
 $$;
 comment on function publication.export_findings is
   'Returns up to 5,000 public findings that match all criteria, and their auditees'' names.';
-grant execute on function publication.export_findings to report_service, site;
+grant execute on function publication.export_findings to site;

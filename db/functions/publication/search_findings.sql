@@ -98,4 +98,4 @@ end
 $$;
 comment on function publication.search_findings is
   'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. In an excerpt, U+0001 and U+0002 surround each word that was searched for.';
-grant execute on function publication.search_findings to report_service, site;
+grant execute on function publication.search_findings to site;
