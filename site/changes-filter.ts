@@ -1,7 +1,7 @@
-import { readAlnOrAgency } from "./check/read-filters.ts";
 import { readList } from "./check/read-list.ts";
 import { count } from "./finding-words.ts";
 import { agencies, findState, states } from "./names.ts";
+import { readAlnOrAgency } from "./read-filters.ts";
 
 /** Which reports' changes are asked for. */
 export interface ChangesFilter {

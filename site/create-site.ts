@@ -16,10 +16,11 @@ import { serveFindings } from "./findings/serve-findings.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
 import type { AddRoute, PageRoutes } from "./page-routes.ts";
-import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
+import { writeChanges, writeFeed } from "./pages/changes.ts";
 import { writeExplorer } from "./pages/explorer.ts";
 import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
+import { feedPath } from "./pages/layout.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
 import { writeTotals } from "./pages/totals.ts";
@@ -169,7 +170,8 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const context = await describeContext(request);
     if (context.facts?.data_set) await whileOn();
     const filter = readChangesFilter(context.asked);
-    const body = writeChanges(context, await read(request, reply, filter), filter);
+    const number = readNumber(context.asked.number);
+    const body = writeChanges(context, await read(request, reply, filter), filter, number);
     return site.sendPage(request, reply, body, { isPrivate: filter !== undefined });
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
@@ -182,6 +184,10 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }
+
+/** The number of the only publication that a page shows. */
+const readNumber = (typed: unknown): number | undefined =>
+  /^[1-9]\d{0,8}$/.test(String(typed)) ? Number(typed) : undefined;
 
 const unknownFilter = makeError(400, "unknown_filter", {
   message: "The feed was not filtered, because a parameter is not understood.",

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
+import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
-import { readAlnOrAgency, readYear } from "./read-filters.ts";
 import { readList } from "./read-list.ts";
 import { checkColumns, writeCheckRows } from "./write-check-rows.ts";
 
@@ -82,7 +82,7 @@ interface Asked {
 
 function readAsked({ u, year, aln }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
-  return { list: read(u), year: read(year).slice(0, 20), aln: read(aln).slice(0, 20) };
+  return { list: read(u), year: read(year).slice(0, 20), aln: read(aln).slice(0, 100) };
 }
 
 function readForm(body: string): Asked {

@@ -1,8 +1,7 @@
-import { readYear } from "../check/read-filters.ts";
 import { entityTypes, requirements } from "../finding-words.ts";
 import { agencies, findState, states } from "../names.ts";
+import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
-import { readers } from "../search/readers.ts";
 
 /** What findings must match: criteria of publication.search_findings(). */
 export interface FindingCriteria {
@@ -58,9 +57,9 @@ const readFlag =
 const readField: Record<Field, ReadField> = {
   words: (text) => ({ words: text.slice(0, longestWords) }),
   program: (text) => {
-    const { agency, program } = (readers.program?.read(text) ?? readers.agency?.read(text))?.criteria ?? {};
-    if (agency === undefined) return undefined;
-    return program === undefined ? { agency } : { aln: `${agency}.${program}` };
+    const program = readAlnOrAgency(text);
+    if (program === undefined) return undefined;
+    return program.includes(".") ? { aln: program } : { agency: program };
   },
   requirement: (text) => {
     const letter = text.toUpperCase();

@@ -39,18 +39,25 @@ async function serveGroup(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { value } = request.params as { value: string };
+  const { value: typed } = request.params as { value: string };
+  const value = typed.replace(/\.csv$/, "");
   const { criteria } = readFindingCriteria(kind === "state" ? { state: value } : { program: value });
   const exact = kind === "program" ? criteria.aln : criteria[kind];
   const group: Group = { kind, value: exact ?? value, criteria };
   // Names and small letters lead to the page's only address.
-  if (exact !== undefined && exact !== value) return reply.redirect(`/${kind}/${exact}`, 302);
+  if (exact !== undefined && exact !== value)
+    return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
   const context = await describeContext(request);
   const found =
     exact === undefined ? undefined : await reader.describe(identifyVisitor(request, reply), criteria);
   const isKnown = found !== undefined && found.years.length > 0;
-  const body = isKnown ? writeGroup(context, group, found) : writeUnknownGroup(context, group);
-  return sendPage(request, reply, body, { status: isKnown ? 200 : 404 });
+  if (!isKnown) return sendPage(request, reply, writeUnknownGroup(context, group), { status: 404 });
+  if (typed === value) return sendPage(request, reply, writeGroup(context, group, found));
+  return sendSpreadsheet(request, reply, {
+    name: `${kind}-${value}`,
+    columns: ["audit_year", "amount_expended", "findings", "material_weaknesses"],
+    rows: found.years,
+  });
 }
 
 /** The columns of the CSV file: those of the API's table, and the auditee's name. */

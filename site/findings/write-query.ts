@@ -13,12 +13,14 @@ type Parameter = [name: string, value: string];
 /**
  * Writes a search as a request to the API. The API has no table of an agency's findings and none of findings with their texts, so
  * such a search becomes a request for the rows nearest to it. Undefined if it is for a program and words.
+ *
+ * @param phrases the phrases of the words, as regular expressions
  */
-export function writeFindingsQuery(criteria: FindingCriteria): Request | undefined {
+export function writeFindingsQuery(criteria: FindingCriteria, phrases: string[] = []): Request | undefined {
   const { words, aln, agency } = criteria;
   if (words !== undefined) {
     const isOfAward = (aln ?? agency ?? criteria.direct) !== undefined;
-    return isOfAward ? undefined : ofTexts(criteria, words);
+    return isOfAward ? undefined : ofTexts(criteria, words, phrases);
   }
   return agency === undefined ? ofSummaries(criteria) : ofAwards(criteria, agency);
 }
@@ -58,9 +60,10 @@ function ofAwards(criteria: FindingCriteria, agency: string): Request {
   };
 }
 
-function ofTexts(criteria: FindingCriteria, words: string): Request {
+function ofTexts(criteria: FindingCriteria, words: string, phrases: string[]): Request {
   const parameters: Parameter[] = [
     ["finding_text", `plfts.${words}`],
+    ...phrases.map((phrase): Parameter => ["finding_text", `imatch.${phrase}`]),
     ...ofReports(criteria, "general."),
     ...ofFindings(criteria, "findings."),
   ];

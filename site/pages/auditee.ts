@@ -1,4 +1,5 @@
 import type { Auditee, AuditeeReport } from "../auditee.ts";
+import { readChangesFilter } from "../changes-filter.ts";
 import { count, describeFindings, describeOpinion, entityTypes } from "../finding-words.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -20,6 +21,7 @@ export function writeAuditee(context: PageContext, id: string, auditee: Auditee)
   return writeDocument(context, {
     title: name,
     description: `The public federal single audits of ${name}, by year.`,
+    feed: readChangesFilter({ u: id })?.search,
     body: html`<div class="wrap page">
 <h1>${name}</h1>
 <p>${newest && describeAuditee(newest)} ${label} <code class="id">${id}</code></p>
@@ -223,6 +225,7 @@ function writeAuditeeExtract(
   return writeExtract(context, {
     title: `Single audits of ${name} (${label} ${id})`,
     path: `/auditee/${id}`,
+    changes: readChangesFilter({ u: id }),
     rows: listed.filter((rows) => rows !== false && rows !== undefined && rows !== null),
   });
 }

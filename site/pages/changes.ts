@@ -4,24 +4,37 @@ import { formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { writeDocument } from "./layout.ts";
+import { linkToFeed, writeDocument } from "./layout.ts";
 
-export const feedPath = "/changes.atom";
 const description = "Which reports each publication of Single Audit data added, changed and removed.";
 
-/** The page of changes, newest first. With a filter, only of some reports. */
-export function writeChanges(context: PageContext, changes: Changes, filter?: ChangesFilter): string {
-  const search = filter && filter.search !== "" ? `?${filter.search}` : "";
+/** The most reports that a page or a feed lists, so that it is small. The others are on a page for each publication. */
+const mostReports = 600;
+const mostOfEachKind = 20;
+
+/** The page of changes, newest first. With a filter, only of some reports; with a number, only of one publication. */
+export function writeChanges(
+  context: PageContext,
+  changes: Changes,
+  filter?: ChangesFilter,
+  number?: number,
+): string {
   const title = filter?.words ? `Changes of reports ${filter.words}` : "Changes";
+  const shown =
+    number === undefined ? shorten(changes) : changes.filter((change) => change.number === number);
   return writeDocument(context, {
     path: "/changes",
-    title,
+    title: number === undefined ? title : `${title}, publication ${number}`,
     description,
-    feed: feedPath + search,
+    feed: filter?.search ?? "",
     body: html`<div class="wrap page">
 <h1>${title}</h1>
 <p class="lead">${filter ? describeFilter(filter) : description}</p>
-<p>The last 100 publications are listed. To learn of new ones, subscribe to the <a href="${feedPath}${search}">Atom feed</a>.${
+<p>${
+      number === undefined
+        ? "The last 100 publications are listed."
+        : html`Only publication ${number} is shown. <a href="${linkToPage(filter)}">See the last 100</a>.`
+    } To learn of new ones, subscribe to the <a href="${linkToFeed(filter?.search ?? "")}">Atom feed</a>.${
       !filter &&
       html`
   Programs find the same records in ${
@@ -31,15 +44,39 @@ export function writeChanges(context: PageContext, changes: Changes, filter?: Ch
   }.`
     }</p>
 ${writeUnread(filter)}
-${
-  changes.length === 0 &&
-  (filter
-    ? html`<p class="notice" role="status">None of these reports was added or changed in the last 100 publications.</p>`
-    : html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`)
-}
-${changes.map((change) => writeChange(context, change, filter))}
+${shown.length === 0 && writeNothing(filter, number)}
+${shown.map((change) => writeChange(context, change, filter))}
 ${writeForm(filter)}
 </div>`,
+  });
+}
+
+function writeNothing(filter: ChangesFilter | undefined, number: number | undefined): Html {
+  if (number !== undefined)
+    return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last 100.</p>`;
+  return filter
+    ? html`<p class="notice" role="status">None of these reports was added or changed in the last 100 publications.</p>`
+    : html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`;
+}
+
+const linkToPage = (filter: ChangesFilter | undefined, number?: number): string => {
+  const search = [filter?.search, number && `number=${number}`].filter(Boolean).join("&");
+  return `/changes${search && `?${search}`}`;
+};
+
+/** Lists fewer reports of each publication, and none of the older ones once there are enough. */
+function shorten(changes: Changes): Changes {
+  let room = mostReports;
+  return changes.map((change) => {
+    const take = (kind: Kind) => {
+      const ids = change.first[kind].slice(0, Math.min(mostOfEachKind, room));
+      room -= ids.length;
+      return ids;
+    };
+    return {
+      ...change,
+      first: { added: take("added"), changed: take("changed"), removed: take("removed") },
+    };
   });
 }
 
@@ -52,7 +89,7 @@ function writeUnread(filter: ChangesFilter | undefined): Content {
     filter !== undefined &&
     filter.unread.length > 0 &&
     html`<p class="notice">Not understood: ${filter.unread.map((text, index) => html`${index > 0 && ", "}“${text}”`)}. A filter is a
-  state, a program’s or agency’s number (such as 93.778), or a list of UEIs and EINs.</p>`
+  state, a program’s number (such as 93.778), an agency (such as 93 or HHS), or a list of UEIs and EINs.</p>`
   );
 }
 
@@ -66,7 +103,7 @@ function writeForm(filter: ChangesFilter | undefined): Html {
   ).map(
     ([code, name]) => html`<option value="${code}"${code === state && html` selected`}>${name}</option>`,
   )}</select></div>
-  <div class="field"><label for="aln">Program (ALN) or agency</label><input id="aln" name="aln" maxlength="20" autocomplete="off" value="${aln}"></div>
+  <div class="field"><label for="aln">Program (ALN) or agency</label><input id="aln" name="aln" maxlength="100" placeholder="93.778 or HHS" autocomplete="off" value="${aln}"></div>
   <div class="field"><label for="list">UEIs and EINs</label><input id="list" name="u" autocomplete="off" value="${ids.join(", ")}"></div>
 </div>
 <button type="submit">Show the changes</button>
@@ -79,16 +116,15 @@ export function writeFeed(
   changes: Changes,
   filter?: ChangesFilter,
 ): string {
-  const search = filter ? `?${filter.search}` : "";
-  const page = `${appUrl}/changes${search}`;
-  const entries = changes.map((change) => {
+  const page = appUrl + linkToPage(filter);
+  const entries = shorten(changes).map((change) => {
     const published = change.published_at.toISOString();
-    const content = html`<p>${describeCounts(change, filter)}</p>${kinds.map((kind) => listReports(change, kind, appUrl))}${!filter && writeFileLink(hasPublicData, change, appUrl)}`;
+    const content = html`<p>${describeCounts(change, filter)}</p>${kinds.map((kind) => listReports(change, kind, appUrl))}${linkToMore(change, filter, appUrl)}${!filter && writeFileLink(hasPublicData, change, appUrl)}`;
     return html`<entry>
 <id>${page}#${change.number}</id>
 <title>${describeCounts(change, filter)}</title>
 <updated>${published}</updated>
-<link rel="alternate" type="text/html" href="${page}#${change.number}"/>
+<link rel="alternate" type="text/html" href="${appUrl}${linkToPage(filter, change.number)}"/>
 <content type="html">${content.html}</content>
 </entry>
 `;
@@ -100,7 +136,7 @@ export function writeFeed(
 <subtitle>${description}</subtitle>
 <author><name>Single Audit API</name></author>
 <updated>${(changes[0]?.published_at ?? new Date(0)).toISOString()}</updated>
-<link rel="self" type="application/atom+xml" href="${appUrl}${feedPath}${search}"/>
+<link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>
 <link rel="alternate" type="text/html" href="${page}"/>
 ${entries}</feed>
 `.html;
@@ -112,6 +148,7 @@ function writeChange({ hasPublicData }: PageContext, change: Change, filter?: Ch
 <h2 id="title-${number}"><time datetime="${published.toISOString()}">${formatTime(published)}</time></h2>
 <p>${describeCounts(change, filter)} Data set <code class="id">${change.data_set}</code>.</p>
 ${kinds.map((kind) => listReports(change, kind))}
+${linkToMore(change, filter)}
 ${(!filter || change.is_read === false) && writeFileLink(hasPublicData, change)}
 </section>`;
 }
@@ -138,6 +175,14 @@ function listReports({ counts, first, names }: Change, kind: Kind, base = ""): H
     ids.length > 0 &&
     html`<details><summary>Reports ${kind} (${shown})</summary>
 <ul class="toc">${ids.map((id) => html`<li>${link(id)}</li>`)}</ul></details>`
+  );
+}
+
+/** Leads to the page of a publication, which lists more of its reports. */
+function linkToMore({ number, counts, first }: Change, filter?: ChangesFilter, base = ""): Html | false {
+  const isCut = kinds.some((kind) => first[kind].length < Math.min(counts[kind], mostOfEachKind + 1));
+  return (
+    isCut && html`<p><a href="${base}${linkToPage(filter, number)}">More reports of this publication</a></p>`
   );
 }
 

@@ -1,3 +1,4 @@
+import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import type { CheckedEntry, Wanted } from "../check/check-reports.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
 import { count, describeOpinion } from "../finding-words.ts";
@@ -28,6 +29,7 @@ export function writeCheck(context: PageContext, result: CheckResult | undefined
     path: "/check",
     title,
     description: "Which auditees of a list have filed a single audit, and what was found.",
+    feed: result && readChanges(result)?.search,
     body: html`<div class="wrap page">
 <h1>${title}</h1>
 <p class="lead">Paste UEIs, EINs or report IDs to see which have a public single audit, and what the auditors found.</p>
@@ -52,7 +54,7 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
       (each) => html`<option${each === year && html` selected`}>${each}</option>`,
     )}</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
-    <input id="aln" name="aln" maxlength="20" autocomplete="off" placeholder="93.778" value="${aln}"></div>
+    <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
 </div>
 <button type="submit">Check</button>
 </form></section>`;
@@ -81,11 +83,9 @@ ${
 <p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
   six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)).</p>
 ${
-  path === undefined
-    ? html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
+  path === undefined &&
+  html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
   list.</p>`
-    : html`<p><a href="/changes?u=${writeIds(checked)}">What changed for this list</a>, also as an
-  <a href="/changes.atom?u=${writeIds(checked)}">Atom feed</a> of new and changed reports.</p>`
 }
 ${path === undefined && writeSaveForm(result)}
 ${writeSource(context, result)}`;
@@ -99,12 +99,13 @@ function writeUnusedFilters({ typed, wanted }: CheckResult): Content {
       html`<p class="notice">“${typed.year}” is not an audit year, such as 2023. The newest reports are shown.</p>`,
     typed.aln !== "" &&
       wanted.aln === undefined &&
-      html`<p class="notice">“${typed.aln}” is not a program’s number, such as 93.778, or an agency’s, such as 93. It was not used.</p>`,
+      html`<p class="notice">“${typed.aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was not used.</p>`,
   ];
 }
 
-/** The IDs of a list as the value of a parameter. */
-const writeIds = (checked: CheckedEntry[]): string => [...new Set(checked.map(({ id }) => id))].join(",");
+/** Which changes concern a list. A list that is too long for an address has no feed either. */
+const readChanges = ({ path, checked }: CheckResult): ChangesFilter | undefined =>
+  path === undefined ? undefined : readChangesFilter({ u: checked.map(({ id }) => id).join(",") });
 
 /** "60 entries: 55 have a public report, 5 have none. 12 reports have findings, 34 in all." */
 function describeResult({ checked, wanted: { year, aln } }: CheckResult): string {
@@ -188,7 +189,7 @@ function writeCells({ typed, kind, id, report }: CheckedEntry, hasAln: boolean):
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${entry}
   ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}`,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
-  <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/search?q=${id}">${count(others, "other report")}</a>`}</span>`,
+  <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${id}">${count(others, "other report")}</a>`}</span>`,
     describeOpinion(report),
     number(report.findings),
     ...(hasAln ? [number(report.findings_on_aln)] : []),
@@ -211,7 +212,12 @@ function writeSaveForm({ typed, wanted }: CheckResult): Html {
 /** Requests whose addresses every proxy accepts. */
 const idsInRequest = 200;
 
-function writeSource(context: PageContext, { checked, path, wanted: { year, aln } }: CheckResult): Content {
+function writeSource(context: PageContext, result: CheckResult): Content {
+  const {
+    checked,
+    path,
+    wanted: { year, aln },
+  } = result;
   const ids = listReports(checked).map(({ report_id: id }) => id);
   const parts = Array.from({ length: Math.ceil(ids.length / idsInRequest) }, (_, part) =>
     ids.slice(part * idsInRequest, (part + 1) * idsInRequest),
@@ -232,6 +238,7 @@ function writeSource(context: PageContext, { checked, path, wanted: { year, aln 
   return writeExtract(context, {
     title: `Check of ${count(checked.length, "entry", "entries")}${year ? `, audit year ${year}` : ""}${aln ? `, ${aln}` : ""}`,
     path,
+    changes: readChanges(result),
     rows: first === undefined ? [] : [{ ...first, ...(csv !== undefined && { csv }) }, ...others],
   });
 }

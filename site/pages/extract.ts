@@ -1,16 +1,19 @@
+import type { ChangesFilter } from "../changes-filter.ts";
 import { formatTime } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import type { Query } from "../query.ts";
 import { writeSnippet } from "../request-snippets.ts";
 import { linkToExplorer, writeTarget } from "../write-target.ts";
-import { command } from "./layout.ts";
+import { command, linkToFeed } from "./layout.ts";
 
 interface Extract {
   /** What the page is about, for the citation. */
   title: string;
   /** The page's path and query string, if it has an address that can be kept. */
   path: string | undefined;
+  /** Which changes concern the page. */
+  changes?: ChangesFilter | undefined;
   /** The rows of the page. */
   rows: {
     /** What they are: "Findings". */
@@ -23,7 +26,10 @@ interface Extract {
 }
 
 /** Writes how to get a page's rows as CSV or from the API, and how to cite the page. */
-export function writeExtract({ config, facts, appUrl }: PageContext, { title, path, rows }: Extract): Html {
+export function writeExtract(
+  { config, facts, appUrl }: PageContext,
+  { title, path, changes, rows }: Extract,
+): Html {
   const schema = facts?.api[0]?.schema ?? "";
   const dataSet = facts?.data_set;
   const published =
@@ -37,7 +43,8 @@ export function writeExtract({ config, facts, appUrl }: PageContext, { title, pa
     ].filter(Boolean);
     return html`<li>${name}: ${ways.map((way, index) => [index > 0 && ", ", way])}
   ${query && html`<details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details>`}</li>`;
-  })}</ul>
+  })}
+${changes && html`<li>New and changed reports ${changes.words}: <a href="/changes?${changes.search}">what changed</a>, <a href="${linkToFeed(changes.search)}">Atom feed</a></li>`}</ul>
 <p>Cite this as: Single Audit API. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
 </section>`;
 }

@@ -1,5 +1,6 @@
+import { readChangesFilter } from "../changes-filter.ts";
 import { describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
-import { type FoundFindings, findingsOnPage, mostCounted, mostInFile } from "../findings/find-findings.ts";
+import { type FoundFindings, findingsOnPage, mostCounted, mostInFile, mostWithPhrases } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
   describeValue,
@@ -34,6 +35,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
     title: [title, ...listChosen(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
     description:
       "Search what auditors found in federal single audits, and what auditees plan to do about it.",
+    feed: readChanges(criteria)?.search,
     body: html`<div class="wrap page">
 <h1>Findings</h1>
 <p class="lead">What auditors found, and what auditees will do about it. The newest come first.</p>
@@ -47,7 +49,7 @@ ${found.total === 0 ? writeAdvice(result) : [found.rows.map(writeFinding), write
 </div>
 ${found.total > 0 && writeCounts(result)}
 </div>
-${found.total > 0 && writeRequest(context, criteria)}
+${found.total > 0 && writeRequest(context, result)}
 </div>`,
   });
 }
@@ -59,6 +61,10 @@ function listChosen(criteria: FindingCriteria): [criterion: keyof FindingCriteri
     describeValue(name, criteria[name] ?? ""),
   ]);
 }
+
+/** The changes of reports, which can be filtered only by state and program. */
+export const readChanges = ({ state, aln, agency }: FindingCriteria) =>
+  readChangesFilter({ state, aln: aln ?? agency });
 
 function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
@@ -80,7 +86,8 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
     codes.map((code): [string, string] => [code, describeValue(name, code)]);
   const year = (value: string): [string, string] => [value, value];
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
-${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off"`)}
+${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
+<p class="hint" id="words-hint">Words are found in any order and grammatical form, and phrases in quotation marks as you write them.</p>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
@@ -108,6 +115,8 @@ function writeNotices({ ignored, isCut, isMalformed, found }: FindingsResult): C
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     isMalformed &&
       "Some characters could not be read, because the address is not in UTF-8. Type the words again.",
+    found.is_cut &&
+      `The phrase was looked for in the newest ${formatNumber(mostWithPhrases)} findings that have all of its words. Add a filter to look in others.`,
     found.lacks_words &&
       "These words are in nearly every text, such as “the” and “of”, or they have no letter or digit. Use other words.",
   ];
@@ -141,7 +150,8 @@ function writeAdvice({ criteria }: FindingsResult): Html {
   return html`<h2>What to try</h2>
 <ul>
   ${Object.keys(criteria).length > 1 && html`<li>Remove a filter.</li>`}
-  ${criteria.words && html`<li>Use fewer words. All words must be in one text, in any order and any grammatical form.</li>`}
+  ${criteria.words && html`<li>Use fewer words. All words must be in one text, in any order and any grammatical form. A phrase in quotation marks must be
+  there as you wrote it.</li>`}
   <li>Look for the auditee, by its name, UEI or EIN, in the <a href="/search">search for audits</a>.</li>
   <li>See <a href="/findings">all findings</a>.</li>
 </ul>
@@ -234,12 +244,13 @@ ${flagLinks.some(Boolean) && html`<h3>With</h3><ul>${flagLinks}</ul>`}
 ${lists}</aside>`;
 }
 
-function writeRequest(context: PageContext, criteria: FindingCriteria): Html {
-  const request = writeFindingsQuery(criteria);
+function writeRequest(context: PageContext, { criteria, found: { phrases } }: FindingsResult): Html {
+  const request = writeFindingsQuery(criteria, phrases ?? []);
   const csv = linkFindings(criteria, 1, "/findings.csv");
   return writeExtract(context, {
     title: [title, ...listChosen(criteria).map(([, words]) => words)].join(", "),
     path: linkFindings(criteria),
+    changes: readChanges(criteria),
     rows: [
       { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
       ...(request ? [request] : []),

@@ -9,6 +9,7 @@ import { emptyQuery } from "../query.ts";
 import { writeExtra } from "../write-target.ts";
 import { drawBar, drawColumns, drawStates, shorten } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
+import { readChanges } from "./findings.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 import { writeNotFound } from "./problem.ts";
 
@@ -39,6 +40,7 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
   return writeDocument(context, {
     title,
     description: `Federal awards expended and audit findings of ${title}, by year.`,
+    feed: readChanges(group.criteria)?.search,
     body: html`<div class="wrap page">
 <h1>${title}</h1>
 <p class="lead">Public audits report ${formatMoney(sum("amount_expended"))} expended and
@@ -179,9 +181,11 @@ function writeSource(context: PageContext, { kind, value, criteria }: Group, tit
   return writeExtract(context, {
     title,
     path: `/${kind}/${value}`,
+    changes: readChanges(criteria),
     rows: [
       {
         name: "Totals by year",
+        csv: `/${kind}/${value}.csv`,
         query: { ...emptyQuery, table: name, extra, order: ["audit_year"] },
       },
       {

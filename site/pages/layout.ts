@@ -9,13 +9,16 @@ const noDataSet = html`<div class="wrap"><p class="notice">No data set has been 
   and the files answer 503. Try again later.</p></div>
 `;
 
+export const feedPath = "/changes.atom";
+export const linkToFeed = (search: string): string => `${feedPath}${search && `?${search}`}`;
+
 export interface Page {
   /** The page's path, if the navigation lists it. */
   path?: string;
   title: string;
   description: string;
-  /** The path of the page's Atom feed. */
-  feed?: string;
+  /** The query string of the page's Atom feed of changes. Empty for the feed of all changes. */
+  feed?: string | undefined;
   /** The search that the page answers. */
   searched?: string | undefined;
   /** Scripts besides the one that every page has. */
@@ -45,7 +48,7 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${locate("site.css")}">
-${page.feed && html`<link rel="alternate" type="application/atom+xml" href="${page.feed}">`}
+${page.feed !== undefined && html`<link rel="alternate" type="application/atom+xml" href="${linkToFeed(page.feed)}">`}
 ${page.preload && html`<link rel="preload" as="fetch" href="${page.preload}" crossorigin="anonymous">`}
 ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module" src="${locate(script)}"></script>`)}
 </head>

@@ -118,11 +118,13 @@ function writeFilters({ facts }: PageContext, { text, filters }: SearchResult): 
 
 /** Leads to the findings whose texts have the words. */
 function writeTexts({ text, found: { findings } }: SearchResult): Content {
+  // The words are counted, not phrases.
+  const words = text.replace(/["“”]/g, " ").trim();
   const number =
     findings > largestTotal ? `About ${formatNumber(largestTotal)} or more` : formatNumber(findings);
   return (
     findings > 0 &&
-    html`<p><a href="${linkFindings({ words: text })}">${number} ${findings === 1 ? "finding contains" : "findings contain"} “${text}”</a>
+    html`<p><a href="${linkFindings({ words })}">${number} ${findings === 1 ? "finding contains" : "findings contain"} “${words}”</a>
   in the auditor’s text or the corrective action plan.</p>`
   );
 }

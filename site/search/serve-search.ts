@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
-import { readYear } from "../check/read-filters.ts";
 import { readList } from "../check/read-list.ts";
 import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeSearch } from "../pages/search.ts";
+import { readYear } from "../read-filters.ts";
 import { identifyVisitor, SearchRefused } from "./limit-queries.ts";
 import { cleanSearch, type Filters, readSearch } from "./read-search.ts";
 import { largestTotal, pageRows, type Search } from "./search-reports.ts";

@@ -155,12 +155,15 @@ describe("a list", () => {
       expect.stringContaining("Polk County"),
       "2024-03-31 audit year 2023; 1 other report",
     ]);
+    expect(text).toContain('<a href="/auditee/042600524">1 other report</a>');
     expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
   });
 
   it("counts findings on an agency's programs, and has no decision due for other programs", async () => {
     const cells = async (aln: string) => readRows((await ask(`/check?u=POLKPOLK1234&aln=${aln}`)).text)[0];
     expect((await cells("10"))?.[4]).toBe("2");
+    expect((await cells("USDA"))?.[4]).toBe("2");
+    expect((await cells("Department+of+Health+and+Human+Services"))?.[4]).toBe("1");
     const ofOthers = await cells("84.010");
     expect([ofOthers?.[4], ofOthers?.at(-1)]).toEqual(["0", "–"]);
   });
@@ -244,6 +247,7 @@ describe("a list", () => {
     expect(text).toContain(`https://api.example.gov/finding_summaries?report_id=in.(${id(1)})`);
     expect(text).toContain(dataSet);
     expect(text).toContain('/check.csv?u=POLKPOLK1234&amp;year=2023"');
+    expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
   });
 });
 
@@ -318,7 +322,7 @@ describe("hostile input", () => {
   it("in the year or the program is named and not used", async () => {
     const { text } = await ask("/check?u=POLKPOLK1234&year=<b>&aln=';--");
     expect(text).toContain("“&lt;b&gt;” is not an audit year");
-    expect(text).toContain("“&#39;;--” is not a program’s number");
+    expect(text).toContain("“&#39;;--” is neither a program’s number");
     expect(readRows(text)).toHaveLength(1);
   });
 });
@@ -332,6 +336,12 @@ it("lists are limited with searches for each client network", async () => {
   expect((await ask("/check", { from, body: many })).status).toBe(429);
   // The form alone asks the database nothing.
   expect((await ask("/check", { from })).status).toBe(200);
+});
+
+it("changes are filtered by the name of an agency too", async () => {
+  const { text } = await ask("/changes?aln=HHS");
+  expect(text).toContain("<h1>Changes of reports with awards of Health and Human Services (93)</h1>");
+  expect(text).not.toContain("Not understood");
 });
 
 it("a search for several IDs leads to their check", async () => {

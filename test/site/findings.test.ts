@@ -131,6 +131,13 @@ describe("a search for findings", () => {
     ["words=bids", ["1 2023-001", "2 2023-001"]],
     ["words=truck+tractor+bid", ["1 2023-001"]],
     ["words=bids&state=CA", ["2 2023-001"]],
+    ["words=bought+tractors", ["1 2023-001"]],
+    ["words=%22bought+tractors%22", []],
+    ["words=%22procurement+policies%22", ["1 2023-001"]],
+    ["words=%E2%80%9CThree+BIDS%E2%80%9D+ask", ["2 2023-001"]],
+    ["words=%22bids+three%22", []],
+    ["words=%22hree+bids%22", []],
+    ["words=%22bids", ["1 2023-001", "2 2023-001"]],
     ["program=93.778", ["1 2023-001", "1 2023-002", "2 2023-001"]],
     ["program=10", ["2 2023-002"]],
     ["program=HHS&requirement=I", ["1 2023-001", "2 2023-001"]],
@@ -164,6 +171,27 @@ describe("a search for findings", () => {
     const { text: body } = await get("/findings?words=three");
     expect(body).toContain("<strong>Plan:</strong> Staff will ask for <mark>three</mark> bids");
     expect(body).toContain("Costs were not supported.");
+  });
+
+  it("looks for a phrase in the newest 3,000 findings that have its words, and says so", async () => {
+    const remove = `delete from disclosed.finding_summaries where reference_number like 'many%';
+      delete from disclosed.findings_text where finding_ref_number like 'many%'`;
+    onTestFinished(async () => void (await here.select(remove)));
+    await here.select(`
+      insert into disclosed.finding_summaries (report_id, reference_number, fac_accepted_date, alns, awards)
+      select '${id(1)}', 'many' || number, '2024-01-01', '{}', 1 from generate_series(1, 3001) as number;
+      insert into disclosed.findings_text
+      select copied.*
+      from (select texts from disclosed.findings_text as texts where report_id = '${id(1)}' limit 1) as one,
+        generate_series(1, 3001) as number,
+        jsonb_populate_record(one.texts, jsonb_build_object(
+          'finding_ref_number', 'many' || number, 'finding_text', 'A zeppelin landed.', 'row_number', 1000 + number
+        )) as copied`);
+    const { text: body } = await get("/findings?words=%22a+zeppelin+landed%22");
+    expect(readStatus(body)).toMatch(/^3,000 findings: /);
+    expect(body).toContain("The phrase was looked for in the newest 3,000 findings");
+    expect((await get("/findings.csv?words=%22a+zeppelin+landed%22")).text.trim().split("\n")).toHaveLength(3001);
+    expect(readStatus((await get("/findings?words=zeppelin")).text)).toMatch(/^3,001 findings: /);
   });
 
   it("counts each filter's values, and each count leads to these findings", async () => {
@@ -240,6 +268,22 @@ describe("a search for findings", () => {
   });
 });
 
+it.each([
+  ["/findings?state=TX&program=HHS", "state=TX&amp;aln=93"],
+  ["/findings?program=93.778&repeat=Y", "aln=93.778"],
+  ["/program/93.778", "aln=93.778"],
+  ["/agency/93", "aln=93"],
+  ["/state/TX", "state=TX"],
+  ["/auditee/ABCDEFGH1234", "u=ABCDEFGH1234"],
+])("%s has a feed of its reports", async (target, search) => {
+  const { text: body } = await get(target);
+  expect(body).toContain(
+    `<link rel="alternate" type="application/atom+xml" href="/changes.atom?${search}">`,
+  );
+  expect(body).toContain(`<a href="/changes.atom?${search}">Atom feed</a>`);
+  expect((await get(`/changes.atom?${search.replaceAll("&amp;", "&")}`)).status).toBe(200);
+});
+
 describe("the page of a program, an agency or a state", () => {
   it.each<[target: string, heading: string, lead: RegExp]>([
     [
@@ -268,6 +312,15 @@ describe("the page of a program, an agency or a state", () => {
     await page.getByText("The numbers as a table").click();
     const rows = page.getByRole("table", { name: "Findings by state" }).getByRole("row");
     expect(await rows.allInnerTexts()).toEqual(["State\tFindings", "Texas\t2", "California\t1"]);
+  });
+
+  it.each(["/program/93.778", "/agency/93"])("%s gives its years as CSV", async (target) => {
+    const { headers, text: body } = await get(`${target}.csv`);
+    expect(headers["content-type"]).toBe("text/csv; charset=utf-8");
+    expect(parse(body, { columns: true, bom: true })).toEqual([
+      { audit_year: "2023", amount_expended: "2469134", findings: "3", material_weaknesses: "1" },
+    ]);
+    expect((await get(target)).text).toContain(`<a href="${target}.csv">`);
   });
 
   it("lists the auditees with the most findings", async () => {

@@ -81,7 +81,7 @@ describe("a list of subrecipients", again, () => {
       "nothing public found",
       "not understood",
     ]);
-    await opened.getByRole("link", { name: "What changed for this list" }).click();
+    await opened.getByRole("link", { name: "what changed" }).click();
     await opened.getByRole("heading", { name: "Changes of reports in a list of 6 IDs" }).waitFor();
     await checkAccessibility();
     await checkFit();

@@ -9,8 +9,10 @@ declare
 begin
   execute format(
     $query$
-      with matches as materialized (
-        select findings.* from disclosed.finding_summaries as findings where %s limit 5000
+      with candidates as materialized (
+        select findings.* from disclosed.finding_summaries as findings where %s limit $2
+      ), matches as materialized (
+        select findings.* from candidates as findings where %s
       )
       select coalesce(json_agg(listed), '[]')
       from (
@@ -18,8 +20,10 @@ begin
         from matches
         join disclosed.general on general.report_id = matches.report_id
       ) as listed
-    $query$, publication.write_finding_conditions(criteria)
-  ) into found using criteria;
+    $query$, publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria)
+  )
+  into found
+  using criteria, case when publication.list_phrases(criteria ->> 'words') is null then 5000 else 3000 end;
   return found;
 end
 $$;

@@ -6,6 +6,7 @@ language plpgsql stable security definer
 set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off set jit = off
 as $$
 declare
+  phrases constant text[] := publication.list_phrases(criteria ->> 'words');
   words constant tsquery := plainto_tsquery('pg_catalog.english', criteria ->> 'words');
   found jsonb;
 begin
@@ -15,8 +16,10 @@ begin
   end if;
   execute format(
     $query$
-      with matches as materialized (
-        select findings.* from disclosed.finding_summaries as findings where %s limit 10001
+      with candidates as materialized (
+        select findings.* from disclosed.finding_summaries as findings where %s limit $4
+      ), matches as materialized (
+        select findings.* from candidates as findings where %s
       ), counted as (
         select 'year' as name, matches.audit_year as value, count(*) as findings from matches group by matches.audit_year
         union all
@@ -66,6 +69,8 @@ begin
       )
       select jsonb_build_object(
         'total', (select count(*) from matches),
+        'phrases', $5,
+        'is_cut', $5 is not null and (select count(*) = $4 from candidates),
         'counts', (select coalesce(jsonb_agg(to_jsonb(counted) order by counted.findings desc, counted.value), '[]') from counted where counted.value <> ''),
         'rows', (
           select coalesce(jsonb_agg(
@@ -91,11 +96,13 @@ begin
           ) as plans
         )
       )
-    $query$, publication.write_finding_conditions(criteria)
-  ) into found using criteria, least(greatest(skipped, 0), 9980), words;
+    $query$, publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria)
+  )
+  into found
+  using criteria, least(greatest(skipped, 0), 9980), words, case when phrases is null then 10001 else 3000 end, phrases;
   return found;
 end
 $$;
 comment on function publication.search_findings is
-  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. In an excerpt, U+0001 and U+0002 surround each word that was searched for.';
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for.';
 grant execute on function publication.search_findings to site;

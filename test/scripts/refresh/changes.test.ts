@@ -1,9 +1,11 @@
-import { gunzipSync } from "node:zlib";
+import { createHash, randomUUID } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
 import { beforeAll, expect, it } from "vitest";
-import { type Change, changes as changesSchema } from "../../../site/changes.ts";
-import { writeFeed } from "../../../site/pages/changes.ts";
+import { type Change, type Changes, changes as changesSchema } from "../../../site/changes.ts";
+import { readSiteConfig, type SiteConfig } from "../../../site/config.ts";
+import { writeChanges, writeFeed } from "../../../site/pages/changes.ts";
 import { openPublicFiles } from "../../../site/public-data/public-files.ts";
 import { servePublicData } from "../../../site/public-data/serve-public-data.ts";
 import { useRefresh } from "./support/refresh.ts";
@@ -33,6 +35,21 @@ async function publish(
 }
 
 const readManifest = async () => (await app.inject("/public-data/manifest.json")).json();
+
+const writePage = (changes: Changes, number?: number) =>
+  writeChanges(
+    {
+      config: readSiteConfig({ API_URL: "https://api.example.gov" }) as SiteConfig,
+      facts: undefined,
+      appUrl: "https://app.example.gov",
+      hasPublicData: true,
+      locate: (name) => `/assets/${name}`,
+      asked: {},
+    },
+    changes,
+    undefined,
+    number,
+  );
 
 /** The reports that the last publication listed as changed. */
 async function readLast() {
@@ -94,7 +111,7 @@ it("keeps the lists of the last 100 publications and rollbacks, without gaps", a
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
 });
 
-it("the page and the feed show the same changes, newest first, with at most 100 reports of each", async () => {
+it("the page and the feed show the same changes, newest first, and lead to more reports of each", async () => {
   await publish([...Array(150).keys()].map((number) => number + 200));
   const last = await readLast();
   const manifest = (await readManifest()).changes;
@@ -106,8 +123,34 @@ it("the page and the feed show the same changes, newest first, with at most 100 
   const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true }, changes);
   expect(feed.match(/<entry>/g)).toHaveLength(changes.length);
   expect(feed).toContain(`<id>https://app.example.gov/changes#${changes[0]?.number}</id>`);
-  expect(feed).toContain("first 100 of 150");
-  expect(feed).not.toContain(`>${id(last.added[100] ?? 0)}&lt;`);
+  expect(feed).toContain("first 20 of 150");
+  expect(feed).not.toContain(`>${id(last.added[20] ?? 0)}&lt;`);
+  expect(feed).toContain(`href="https://app.example.gov/changes?number=${changes[0]?.number}"`);
+  const page = writePage(changes, changes[0]?.number);
+  expect(page).toContain("first 100 of 150");
+  expect(page.match(/<section id=/g)).toHaveLength(1);
+});
+
+it("a page and a feed of 100 large publications stay small", () => {
+  const ids = (from: number) => [...Array(100).keys()].map((place) => id(from + place));
+  const large = [...Array(100).keys()].map((number) => {
+    const first = {
+      added: ids(number * 300),
+      changed: ids(number * 300 + 100),
+      removed: ids(number * 300 + 200),
+    };
+    const names = Object.fromEntries(
+      [...first.added, ...first.changed].map((each) => [
+        each,
+        createHash("sha256").update(each).digest("base64"),
+      ]),
+    );
+    const counts = { added: 5000, changed: 5000, removed: 5000 };
+    return { number: 100 - number, published_at: new Date(), data_set: randomUUID(), counts, first, names };
+  });
+  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true }, large);
+  for (const written of [writePage(large), feed]) expect(gzipSync(written).length).toBeLessThan(40_000);
+  expect(writePage(large)).toContain('<a href="/changes?number=1">More reports of this publication</a>');
 });
 
 it("a filter lists reports that are public now and were added or changed, and nothing that was removed", async () => {

@@ -1,0 +1,12 @@
+import { readers } from "./search/readers.ts";
+
+/** Reads an audit year. Undefined if the text is none. */
+export const readYear = (text: string): string | undefined =>
+  /^(?:19|20)\d\d$/.test(text) ? text : undefined;
+
+/** Reads a program's number, or an agency's first two digits, name or abbreviation: "ALN 93.778", "93", "HHS". Undefined if the text is neither. */
+export function readAlnOrAgency(text: string): string | undefined {
+  const asked = text.trim();
+  const { agency, program } = (readers.program?.read(asked) ?? readers.agency?.read(asked))?.criteria ?? {};
+  return program === undefined ? agency : `${agency}.${program}`;
+}
