@@ -142,10 +142,10 @@ it.each([
 });
 
 it("the report service may read what every page shows", async () => {
-  const general = "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' limit 1";
-  const [{ report_id: report, auditee_uei: auditee }] = await query<
-    [{ report_id: string; auditee_uei: string }]
-  >(general);
+  const general =
+    "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' limit 1";
+  const [row] = await query<{ report_id: string; auditee_uei: string }>(general);
+  const { report_id: report, auditee_uei: auditee } = row ?? {};
   for (const path of [
     `/record/${report}`,
     `/record/${report}/federal_awards.csv`,
