@@ -6,6 +6,8 @@ import { cleanSearch } from "../search/read-search.ts";
 /** What findings must match: criteria of publication.search_findings(). */
 export interface FindingCriteria {
   words?: string;
+  /** A UEI or an EIN. */
+  auditee?: string;
   aln?: string;
   agency?: string;
   requirement?: string;
@@ -42,6 +44,7 @@ export const fields = {
   entity_type: "Kind of auditee",
   direct: "Awards",
   accepted_since: "Accepted since",
+  auditee: "Auditee (UEI or EIN)",
   ...flags,
 } as const;
 export type Field = keyof typeof fields;
@@ -60,6 +63,10 @@ const readField: Record<Field, ReadField> = {
     const program = readAlnOrAgency(text);
     if (program === undefined) return undefined;
     return program.includes(".") ? { aln: program } : { agency: program };
+  },
+  auditee: (text) => {
+    const id = text.replace("-", "").toUpperCase();
+    return /^([A-Z0-9]{12}|\d{9})$/.test(id) ? { auditee: id } : undefined;
   },
   requirement: (text) => {
     const letter = text.toUpperCase();
@@ -135,6 +142,7 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
 export function describeValue(criterion: string, value: string): string {
   const describe: Record<string, (value: string) => string> = {
     words: (words) => `“${words}”`,
+    auditee: (id) => `Auditee ${id}`,
     aln: (aln) => `Program ${aln}`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
     requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),
