@@ -60,6 +60,15 @@ it("serves each path in one of the two processes, and health checks in both", as
   expect([site.code, reports.code]).toEqual(["no_such_page", "report_not_found"]);
 });
 
+it("is not needed for any page: the report service may run whatever the pages' role may", async () => {
+  const missing = await queryValue<string>(
+    `select string_agg(oid::regprocedure::text, ', ') from pg_proc
+     where pronamespace = 'publication'::regnamespace and has_function_privilege('site', oid, 'execute')
+       and not has_function_privilege('report_service', oid, 'execute')`,
+  );
+  expect(missing).toBeNull();
+});
+
 it("refuses a role that can redeem tokens", async () => {
   for (const [role, url] of [
     ["report_service", serviceDatabaseUrl(target.databaseUrl)],
