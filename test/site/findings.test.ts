@@ -190,7 +190,9 @@ describe("a search for findings", () => {
     const { text: body } = await get("/findings?words=%22a+zeppelin+landed%22");
     expect(readStatus(body)).toMatch(/^3,000 findings: /);
     expect(body).toContain("The phrase was looked for in the newest 3,000 findings");
-    expect((await get("/findings.csv?words=%22a+zeppelin+landed%22")).text.trim().split("\n")).toHaveLength(3001);
+    expect((await get("/findings.csv?words=%22a+zeppelin+landed%22")).text.trim().split("\n")).toHaveLength(
+      3001,
+    );
     expect(readStatus((await get("/findings?words=zeppelin")).text)).toMatch(/^3,001 findings: /);
   });
 
@@ -277,9 +279,7 @@ it.each([
   ["/auditee/ABCDEFGH1234", "u=ABCDEFGH1234"],
 ])("%s has a feed of its reports", async (target, search) => {
   const { text: body } = await get(target);
-  expect(body).toContain(
-    `<link rel="alternate" type="application/atom+xml" href="/changes.atom?${search}">`,
-  );
+  expect(body).toContain(`<link rel="alternate" type="application/atom+xml" href="/changes.atom?${search}">`);
   expect(body).toContain(`<a href="/changes.atom?${search}">Atom feed</a>`);
   expect((await get(`/changes.atom?${search.replaceAll("&amp;", "&")}`)).status).toBe(200);
 });
