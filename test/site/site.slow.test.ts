@@ -322,7 +322,7 @@ describe.each([
   "/record/REPORT",
   "/auditee/AUDITEE",
   "/findings",
-  "/findings?words=material+weakness+%22internal+control%22",
+  "/findings?words=%22internal+control%22",
   "/program/93.778",
   "/agency/93",
   "/state/TX",
