@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
-import { readAlnOrAgency, readYear } from "../read-filters.ts";
+import { readAlnOrAgency, readYear, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
@@ -31,6 +31,10 @@ export function serveCheck(
     return sendPage(request, reply, body, { isPrivate: result !== undefined });
   };
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
+    const isUnread =
+      (asked.year !== "" && readYear(asked.year) === undefined) ||
+      (asked.aln !== "" && readAlnOrAgency(asked.aln) === undefined);
+    if (isUnread) return sendError(reply, refuseUnread("reports", "/check"));
     const { checked, shownDecisions, wanted } = await runCheck(request, reply, asked);
     const { appUrl } = await describeContext(request);
     const isOfDecisions = asked.rows === "decisions";

@@ -3,7 +3,7 @@ import { type Criteria, hasWords, type Reader, readers } from "./readers.ts";
 
 /** The longest search, in characters. The rest is not read. */
 export const longestSearch = 200;
-const mostReadings = 16;
+const mostReadings = 20;
 
 /** One meaning of a search. */
 export interface Reading {
