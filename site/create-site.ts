@@ -16,20 +16,21 @@ import { serveFindings } from "./findings/serve-findings.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
 import type { AddRoute, PageRoutes } from "./page-routes.ts";
-import { writeChanges, writeFeed } from "./pages/changes.ts";
+import { changeColumns, chooseChanges, listChangeRows, writeChanges, writeFeed } from "./pages/changes.ts";
 import { writeExplorer } from "./pages/explorer.ts";
 import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { feedPath } from "./pages/layout.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
-import { writeTotals } from "./pages/totals.ts";
-import { createProgramsReader, type ReadPrograms } from "./programs.ts";
+import { listTotals, writeTotals } from "./pages/totals.ts";
+import { type AskedPrograms, createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { createReportReader } from "./report.ts";
 import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
+import { sendSpreadsheet } from "./send-csv.ts";
 import { serveAuditees } from "./serve-auditees.ts";
 import { serveReports } from "./serve-reports.ts";
 import { createFactsReader } from "./service-facts.ts";
@@ -127,13 +128,14 @@ const describeSecurity = ({ apiUrl }: SiteConfig) => ({
 });
 
 function addPages(site: Site): void {
-  const { publicFiles, whileOn, readPrograms } = site;
+  const { publicFiles, whileOn } = site;
+  const readPrograms = async (asked: AskedPrograms) => requireAnswer(await site.readPrograms(asked));
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": (context) => writeExplorer(requireFacts(context)),
     "/totals": async (context) => {
       await whileOn();
-      return writeTotals(requireFacts(context), async (asked) => requireAnswer(await readPrograms(asked)));
+      return writeTotals(requireFacts(context), readPrograms);
     },
     "/reference": (context) => writeReference(requireFacts(context)),
     ...(publicFiles && {
@@ -145,6 +147,11 @@ function addPages(site: Site): void {
       return site.sendPage(request, reply, await write(await site.describeContext(request)));
     });
   }
+  site.addRoute("/totals.csv", async (request, reply) => {
+    await whileOn();
+    const listed = await listTotals(requireFacts(await site.describeContext(request)), readPrograms);
+    return listed === undefined ? reply.callNotFound() : sendSpreadsheet(request, reply, listed);
+  });
 }
 
 /** @throws DatabaseUnavailable if the database has never answered */
@@ -173,6 +180,13 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const number = readNumber(context.asked.number);
     const body = writeChanges(context, await read(request, reply, filter), filter, number);
     return site.sendPage(request, reply, body, { isPrivate: filter !== undefined });
+  });
+  site.addRoute("/changes.csv", async (request, reply) => {
+    await whileOn();
+    const { asked } = await describeContext(request);
+    const found = await read(request, reply, readChangesFilter(asked));
+    const rows = listChangeRows(chooseChanges(found, readNumber(asked.number)));
+    return sendSpreadsheet(request, reply, { name: "changes", columns: changeColumns, rows });
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
     await whileOn();

@@ -134,7 +134,8 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
 /** Describes a value of a filter in words. */
 export function describeValue(criterion: string, value: string): string {
   const describe: Record<string, (value: string) => string> = {
-    words: (words) => `“${words}”`,
+    // A phrase has its own quotation marks.
+    words: (words) => (/["“”]/.test(words) ? words : `“${words}”`),
     aln: (aln) => `Program ${aln}`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
     requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),

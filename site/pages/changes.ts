@@ -4,6 +4,8 @@ import { formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
+import { emptyQuery } from "../query.ts";
+import { type Extract, writeExtract } from "./extract.ts";
 import { linkToFeed, writeDocument } from "./layout.ts";
 
 const description = "Which reports each publication of Single Audit data added, changed and removed.";
@@ -20,8 +22,7 @@ export function writeChanges(
   number?: number,
 ): string {
   const title = filter?.words ? `Changes of reports ${filter.words}` : "Changes";
-  const shown =
-    number === undefined ? shorten(changes) : changes.filter((change) => change.number === number);
+  const shown = chooseChanges(changes, number);
   return writeDocument(context, {
     path: "/changes",
     title: number === undefined ? title : `${title}, publication ${number}`,
@@ -47,6 +48,7 @@ ${writeUnread(filter)}
 ${shown.length === 0 && writeNothing(filter, number)}
 ${shown.map((change) => writeChange(context, change, filter))}
 ${writeForm(filter)}
+${writeExtract(context, { title, path: linkToPage(filter, number), rows: writeRows(shown, filter, number) })}
 </div>`,
   });
 }
@@ -58,6 +60,59 @@ function writeNothing(filter: ChangesFilter | undefined, number: number | undefi
     ? html`<p class="notice" role="status">None of these reports was added or changed in the last 100 publications.</p>`
     : html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`;
 }
+
+/** How to get the reports on a page. Only public ones are in the API. */
+function writeRows(
+  shown: Changes,
+  filter: ChangesFilter | undefined,
+  number: number | undefined,
+): Extract["rows"] {
+  const rows = listChangeRows(shown);
+  const ids = [
+    ...new Set(rows.flatMap(({ report_id: id, auditee_name: name }) => (name === undefined ? [] : [id]))),
+  ];
+  const value = ids.slice(0, mostInRequest).join("\n");
+  return [
+    { name: "The reports on this page", csv: linkToPage(filter, number).replace("/changes", "/changes.csv") },
+    ...(ids.length > 0
+      ? [
+          {
+            name:
+              ids.length > mostInRequest ? `The first ${mostInRequest} public reports` : "The public reports",
+            query: {
+              ...emptyQuery,
+              filters: [{ column: "report_id", operator: "in" as const, value }],
+              limit: mostInRequest,
+            },
+          },
+        ]
+      : []),
+  ];
+}
+
+/** The changes that a page shows: of the newest publications, or with a number, of one. */
+export const chooseChanges = (changes: Changes, number?: number): Changes =>
+  number === undefined ? shorten(changes) : changes.filter((change) => change.number === number);
+
+/** The columns of a CSV file of changes. */
+export const changeColumns = ["publication", "published_at", "change", "report_id", "auditee_name"] as const;
+
+/** The rows of a CSV file of changes. Reports that are not public now have no name. */
+export const listChangeRows = (shown: Changes) =>
+  shown.flatMap(({ number, published_at: published, first, names }) =>
+    kinds.flatMap((kind) =>
+      first[kind].map((id) => ({
+        publication: number,
+        published_at: published.toISOString(),
+        change: kind,
+        report_id: id,
+        auditee_name: kind === "removed" || !Object.hasOwn(names, id) ? undefined : names[id],
+      })),
+    ),
+  );
+
+/** Requests whose addresses every proxy accepts. */
+const mostInRequest = 200;
 
 const linkToPage = (filter: ChangesFilter | undefined, number?: number): string => {
   const search = [filter?.search, number && `number=${number}`].filter(Boolean).join("&");
@@ -95,7 +150,7 @@ function writeUnread(filter: ChangesFilter | undefined): Content {
 
 function writeForm(filter: ChangesFilter | undefined): Html {
   const { state = "", aln = "", ids = [] } = filter?.criteria ?? {};
-  return html`<section aria-labelledby="filter"><h2 id="filter">Changes and a feed of some reports</h2>
+  return html`<section class="only-screen" aria-labelledby="filter"><h2 id="filter">Changes and a feed of some reports</h2>
 <form action="/changes">
 <div class="row">
   <div class="field"><label for="state">State</label><select id="state" name="state"><option value="">All</option>${Object.entries(

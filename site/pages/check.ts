@@ -43,7 +43,7 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   const { list = "", year = "", aln = "" } = result?.typed ?? {};
   const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
   const years = [...new Set([...known, year])].filter(Boolean).sort().reverse();
-  return html`<section aria-labelledby="form">${result ? html`<h2 id="form">Check another list</h2>` : html`<h2 id="form" class="visually-hidden">The list</h2>`}
+  return html`<section${result && html` class="only-screen"`} aria-labelledby="form">${result ? html`<h2 id="form">Check another list</h2>` : html`<h2 id="form" class="visually-hidden">The list</h2>`}
 <form action="/check" method="post">
 <div class="field"><label for="list">UEIs, EINs or report IDs</label>
   <textarea id="list" name="u" rows="8" required spellcheck="false" autocomplete="off" aria-describedby="list-hint">${list}</textarea>

@@ -7,7 +7,7 @@ import { writeSnippet } from "../request-snippets.ts";
 import { linkToExplorer, writeTarget } from "../write-target.ts";
 import { command, linkToFeed } from "./layout.ts";
 
-interface Extract {
+export interface Extract {
   /** What the page is about, for the citation. */
   title: string;
   /** The page's path and query string, if it has an address that can be kept. */

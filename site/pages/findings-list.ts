@@ -18,13 +18,13 @@ export function writeFindings(shown: Shown): Html {
   return html`<section aria-labelledby="findings"><h2 id="findings">Findings (${formatNumber(total)})</h2>
 ${total === 0 && html`<p>The auditor reported no finding.</p>`}
 ${total > 0 && findings.length === 0 && html`<p>This page has no finding. <a href="/record/${shown.reportId}#findings">See the first ones</a></p>`}
-${writePages(shown)}
+${writePages(shown, "Pages of findings")}
 ${findings.map((finding) => writeFinding(finding, shown))}
-${findings.length > 5 && writePages(shown)}
+${findings.length > 5 && writePages(shown, "More pages of findings")}
 </section>`;
 }
 
-function writePages({ reportId, page, report }: Shown): Content {
+function writePages({ reportId, page, report }: Shown, label: string): Content {
   const pages = Math.ceil(report.counts.findings / findingsOnPage);
   const links = Array.from({ length: pages }, (_, index) => {
     const first = index * findingsOnPage + 1;
@@ -34,7 +34,7 @@ function writePages({ reportId, page, report }: Shown): Content {
   return (
     pages > 1 &&
     html`<p class="print-only">Page ${page} of ${pages}. The other findings are on <span class="address">/record/${reportId}?page=…</span></p>
-<nav class="only-screen" aria-label="Pages of findings"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
+<nav class="only-screen" aria-label="${label}"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
   );
 }
 

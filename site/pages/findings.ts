@@ -1,6 +1,12 @@
 import { readChangesFilter } from "../changes-filter.ts";
 import { describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
-import { type FoundFindings, findingsOnPage, mostCounted, mostInFile, mostWithPhrases } from "../findings/find-findings.ts";
+import {
+  type FoundFindings,
+  findingsOnPage,
+  mostCounted,
+  mostInFile,
+  mostWithPhrases,
+} from "../findings/find-findings.ts";
 import {
   type AskedFindings,
   describeValue,
@@ -150,8 +156,11 @@ function writeAdvice({ criteria }: FindingsResult): Html {
   return html`<h2>What to try</h2>
 <ul>
   ${Object.keys(criteria).length > 1 && html`<li>Remove a filter.</li>`}
-  ${criteria.words && html`<li>Use fewer words. All words must be in one text, in any order and any grammatical form. A phrase in quotation marks must be
-  there as you wrote it.</li>`}
+  ${
+    criteria.words &&
+    html`<li>Use fewer words. All words must be in one text, in any order and any grammatical form. A phrase in quotation marks must be
+  there as you wrote it.</li>`
+  }
   <li>Look for the auditee, by its name, UEI or EIN, in the <a href="/search">search for audits</a>.</li>
   <li>See <a href="/findings">all findings</a>.</li>
 </ul>

@@ -9,7 +9,7 @@ import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.
 import { sumBy, type Totals } from "../totals.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { drawYears } from "./group.ts";
-import { command, searchForm, table, writeDocument } from "./layout.ts";
+import { command, scroll, searchForm, table, writeDocument } from "./layout.ts";
 
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
@@ -76,7 +76,7 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
 <dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
-${table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows, "wide")}
+${scroll("Public rows in each table", table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows, "wide"))}
 <p>The API also has a row in <code>general</code> for each suppressed submission: a report ID and
   <code>is_public = false</code>. A count of <code>general</code> includes these rows, so it is larger than the number
   here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);

@@ -9,6 +9,7 @@ import { type Filters, longestSearch, type Reading } from "../search/read-search
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { isOfOtherTables, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
+import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
 /** A search, the meanings that it may have, and what was found. */
@@ -76,7 +77,7 @@ ${writePrograms(result, reading)}
 ${writeTexts(result)}
 ${writeRows(reading, found)}
 ${writePages(result, chosen)}
-${writeMore(context, reading, found)}`;
+${writeSource(context, result, reading)}`;
 }
 
 const formatTotal = (total = 0): string =>
@@ -203,20 +204,49 @@ function writePages(
   return pages > 1 && html`<nav aria-label="Pages of audits"><ul class="choices">${links}</ul></nav>`;
 }
 
-function writeMore({ facts }: PageContext, { criteria }: Reading, { rows }: Found): Html {
+function writeSource(context: PageContext, result: SearchResult, { criteria, words }: Reading): Html {
+  const { text, filters, asked, page, found } = result;
   const query = writeQuery(
     criteria,
-    rows.map((row) => row.report_id),
+    found.rows.map((row) => row.report_id),
   );
-  const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", query);
   const what = isOfOtherTables(criteria)
-    ? "the audits on this page"
+    ? "The audits on this page, as they are in the API"
     : criteria.agency === undefined
-      ? "all of these audits"
-      : "these awards";
-  return html`<p>Open <a href="${explorer}">${what}</a> in the explorer, which needs JavaScript, to filter them, save them as CSV, or
-  copy the API request.</p>`;
+      ? "All of these audits"
+      : "These awards";
+  const path = linkToSearch(text, filters, asked, page);
+  return writeExtract(context, {
+    title: `Search for “${text}”: audits ${words}${page > 1 ? `, page ${page}` : ""}`,
+    path,
+    rows: [
+      { name: "The audits on this page", csv: path.replace("/search?", "/search.csv?") },
+      { name: what, query },
+    ],
+  });
 }
+
+/** The columns of a CSV file of audits. */
+export const searchColumns = [
+  "report_id",
+  "auditee_name",
+  "auditee_city",
+  "auditee_state",
+  "audit_year",
+  "fy_end_date",
+  "fac_accepted_date",
+  "opinion",
+  "findings",
+  "material_weaknesses",
+  "repeat_findings",
+  "total_amount_expended",
+  "amount_expended",
+  "auditor_firm_name",
+] as const;
+
+/** The rows of a CSV file of audits. amount_expended is of the agency or program that was searched for. */
+export const listSearchRows = ({ rows }: Found): Record<string, unknown>[] =>
+  rows.map((row) => ({ ...row, opinion: describeOpinion(row) }));
 
 /** What was understood, and what to do next. */
 function writeNothing(context: PageContext, result: SearchResult): Html {

@@ -1,11 +1,12 @@
 import { formatNumber, formatTime } from "../format.ts";
 import { type Html, html } from "../html.ts";
+import { measures } from "../link-total.ts";
 import { agencies, states } from "../names.ts";
 import type { FactsContext } from "../page-context.ts";
 import type { AskedPrograms, Programs } from "../programs.ts";
-import { emptyQuery } from "../query.ts";
+import { emptyQuery, largestLimit } from "../query.ts";
 import { sumBy, type Totals } from "../totals.ts";
-import { linkToExplorer } from "../write-target.ts";
+import { writeExtract } from "./extract.ts";
 import { writeDocument } from "./layout.ts";
 import { type Asked, linkTo, listLines, readAsked, writeSection } from "./totals-table.ts";
 
@@ -38,11 +39,12 @@ ${
 }
 
 async function writeTables(
-  { asked: parameters, facts }: FactsContext,
+  context: FactsContext,
   totals: Totals,
   schema: string,
   readPrograms: (asked: AskedPrograms) => Promise<Programs>,
 ): Promise<Html> {
+  const { asked: parameters, facts } = context;
   const byYear = sumBy(totals.totals_by_state, (row) => row.audit_year);
   const years = [...byYear.keys()].filter(Boolean).sort();
   const asked = readAsked(parameters, years);
@@ -90,15 +92,57 @@ ${writeSection({
   lines: listLines(byAgency, asked),
   describe: (name) => `${name} ${agencies[name] ?? ""}`,
 })}
-${explainCounting(schema, facts.data_set?.rows.findings ?? 0, findings)}`;
+${explainCounting(facts.data_set?.rows.findings ?? 0, findings)}
+${writeExtract(context, {
+  title: `Totals of ${when}`,
+  path: linkTo(asked),
+  rows: Object.entries(parts).map(([by, { name, table }]) => ({
+    name,
+    csv: `/totals.csv?by=${by}${year === undefined ? "" : `&year=${year}`}`,
+    query: {
+      ...emptyQuery,
+      table,
+      filters: year === undefined ? [] : [{ column: "audit_year", operator: "eq", value: year }],
+      limit: largestLimit,
+    },
+  })),
+})}`;
 }
 
-function explainCounting(schema: string, rows: number, findings: number): Html {
-  const tables = ["totals_by_state", "totals_by_agency", "totals_by_program"];
-  const links = tables.map(
-    (name) =>
-      html`<li><a href="${linkToExplorer(schema, { ...emptyQuery, table: name, limit: 500 })}"><code>${name}</code></a></li>`,
-  );
+/** The tables of totals, by what their rows are about. */
+const parts = {
+  state: { name: "By year and state", table: "totals_by_state" },
+  agency: { name: "By year and agency", table: "totals_by_agency" },
+  program: { name: "By program (in the API, by year and program)", table: "totals_by_program" },
+} as const;
+
+/** More than there are. */
+const mostPrograms = 50_000;
+
+/** The totals by state, agency or program as a CSV file. Undefined if `by` is something else. */
+export async function listTotals(
+  { asked: { by, year: typed }, facts: { totals } }: FactsContext,
+  readPrograms: (asked: AskedPrograms) => Promise<Programs>,
+): Promise<{ name: string; columns: string[]; rows: Record<string, unknown>[] } | undefined> {
+  const years = totals?.totals_by_state.map((row) => row.audit_year ?? "") ?? [];
+  const { year } = readAsked({ year: typed }, years);
+  const name = `totals-by-${by}${year === undefined ? "" : `-${year}`}`;
+  const ofYear = <Row extends { audit_year: string | null }>(rows: Row[] = []) =>
+    rows.filter((row) => year === undefined || row.audit_year === year);
+  const sums = Object.keys(measures);
+  if (by === "state")
+    return { name, columns: ["audit_year", "auditee_state", ...sums], rows: ofYear(totals?.totals_by_state) };
+  if (by === "agency") {
+    const columns = ["audit_year", "federal_agency_prefix", ...sums];
+    return { name, columns, rows: ofYear(totals?.totals_by_agency) };
+  }
+  if (by !== "program") return undefined;
+  const { programs } = await readPrograms({ year, sort: "amount_expended", skipped: 0, most: mostPrograms });
+  const columns = ["aln", "federal_program_name", ...sums.filter((sum) => sum !== "submissions")];
+  return { name, columns, rows: programs };
+}
+
+function explainCounting(rows: number, findings: number): Html {
   return html`<section aria-labelledby="counting"><h2 id="counting">How these are counted</h2>
 <ul>
   <li>A finding counts once, even if it concerns several awards. Its link leads to a row for each award that it concerns: the
@@ -113,9 +157,7 @@ function explainCounting(schema: string, rows: number, findings: number): Html {
     name is the one that most of its awards have.</li>
   <li>If an auditee passes federal money through to another auditee, both expend it, and it counts for both.</li>
   <li>Suppressed and superseded submissions are not counted.</li>
-</ul>
-<p>The API serves these totals as tables:</p>
-<ul class="toc">${links}</ul></section>`;
+</ul></section>`;
 }
 
 /** One page of programs, and links to the pages before and after it. */

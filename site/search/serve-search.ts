@@ -1,46 +1,58 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { sendError } from "../../shared/web/error-responses.ts";
 import { readList } from "../check/read-list.ts";
 import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
-import { writeSearch } from "../pages/search.ts";
+import { listSearchRows, searchColumns, writeSearch } from "../pages/search.ts";
 import { readYear } from "../read-filters.ts";
-import { identifyVisitor, SearchRefused } from "./limit-queries.ts";
+import { sendSpreadsheet } from "../send-csv.ts";
+import { identifyVisitor } from "./limit-queries.ts";
 import { cleanSearch, type Filters, readSearch } from "./read-search.ts";
 import { largestTotal, pageRows, type Search } from "./search-reports.ts";
 
-/** Serves searches, and links such as /search?q=REPORT_ID. The parameter `as` is the place of the meaning that the visitor chose. */
+/** Serves searches, as a page and as CSV, and links such as /search?q=REPORT_ID. */
 export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes, search: Search): void {
+  const run = async (request: FastifyRequest, reply: FastifyReply, asked: AskedSearch) => {
+    const readings = readSearch(asked.text, asked.filters).sort(
+      (one, other) => Number(other.place === asked.asked) - Number(one.place === asked.asked),
+    );
+    const found = await search(identifyVisitor(request, reply), asked.text, readings, asked.page);
+    return { ...asked, readings, found };
+  };
   addRoute("/search", async (request, reply) => {
-    const { q, as, page: typedPage, ...narrowed } = request.query as Record<string, unknown>;
-    const filters = readFilters(narrowed);
-    const text = cleanSearch(q);
-    const list = readList(text);
+    const asked = readAsked(request.query as Record<string, unknown>);
+    const list = readList(asked.text);
     if (list.entries.length > 1 && list.unread.length === 0 && list.address !== undefined)
       return reply.redirect(`/check?u=${list.address}`, 302);
-    const isEmpty = text === "" && Object.keys(filters).length === 0;
     const context = await describeContext(request);
-    if (isEmpty) return sendPage(request, reply, writeSearch(context, undefined));
-    const asked = readPlace(as, Number.POSITIVE_INFINITY);
-    const page = (readPlace(typedPage, largestTotal / pageRows) ?? 0) + 1;
-    const readings = readSearch(text, filters).sort(
-      (one, other) => Number(other.place === asked) - Number(one.place === asked),
-    );
-    try {
-      const found = await search(identifyVisitor(request, reply), text, readings, page);
-      const body = writeSearch(context, { text, filters, readings, asked, page, found });
-      return sendPage(request, reply, body, { isPrivate: true });
-    } catch (error) {
-      if (error instanceof SearchRefused) return refuse(request, reply, error);
-      throw error;
-    }
+    if (isEmpty(asked)) return sendPage(request, reply, writeSearch(context, undefined));
+    const body = writeSearch(context, await run(request, reply, asked));
+    return sendPage(request, reply, body, { isPrivate: true });
+  });
+  addRoute("/search.csv", async (request, reply) => {
+    const asked = readAsked(request.query as Record<string, unknown>);
+    const rows = isEmpty(asked) ? [] : listSearchRows((await run(request, reply, asked)).found);
+    return sendSpreadsheet(request, reply, { name: "audits", columns: searchColumns, rows });
   });
 }
 
-function refuse({ log }: FastifyRequest, reply: FastifyReply, error: SearchRefused): FastifyReply {
-  if (error.cause) log.error({ err: error }, "a search failed");
-  return sendError(reply, error.response);
+interface AskedSearch {
+  text: string;
+  filters: Filters;
+  /** The place of the meaning that the visitor chose. */
+  asked: number | undefined;
+  page: number;
 }
+
+function readAsked({ q, as, page, ...narrowed }: Record<string, unknown>): AskedSearch {
+  return {
+    text: cleanSearch(q),
+    filters: readFilters(narrowed),
+    asked: readPlace(as, Number.POSITIVE_INFINITY),
+    page: (readPlace(page, largestTotal / pageRows) ?? 0) + 1,
+  };
+}
+
+const isEmpty = ({ text, filters }: AskedSearch): boolean => text === "" && Object.keys(filters).length === 0;
 
 function readFilters({ state, year, findings }: Record<string, unknown>): Filters {
   const found = typeof state === "string" ? findState(state) : undefined;

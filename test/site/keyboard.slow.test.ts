@@ -164,6 +164,30 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
     await waitForRows(page);
   });
 
+  it("a person checks a list, and follows it by its feed and as CSV", async () => {
+    const { page } = await open("/check", false);
+    await tabTo(page, /^UEIs, EINs or report IDs$/);
+    await page.keyboard.type(`${site.facts.sample.public_report_id} ZZZZZZZZ1234`);
+    await type(page, /^Program/, "HHS");
+    await tabTo(page, /^Check$/);
+    await press(page, "Enter");
+    await page.waitForURL(/\/check\?u=.*&aln=HHS$/);
+    for (const name of [/^CSV for spreadsheets$/, /^what changed$/, /^Atom feed$/]) await tabTo(page, name);
+  });
+
+  it("a person searches findings for a phrase, and opens one", async () => {
+    const { page } = await open("/findings", false);
+    await type(page, /^Words in the finding/, '"internal control"');
+    await tabTo(page, /^Repeat finding$/);
+    await press(page, "Space");
+    await tabTo(page, /^Search findings$/);
+    await press(page, "Enter");
+    await page.waitForURL(/words=%22internal\+control%22&repeat=Y$/);
+    await tabTo(page, /: finding 20\d\d-\d+$/);
+    await press(page, "Enter");
+    await page.waitForURL(/\/record\/.*#20\d\d-\d+$/);
+  });
+
   it("a person reads what changed, downloads a file, and finds a column", async () => {
     const { page } = await open("/files");
     await tabTo(page, /^general\.csv\.gz$/);

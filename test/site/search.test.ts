@@ -121,7 +121,9 @@ async function get(target: string, from = makeClient()) {
 }
 const search = (text: string, more = "") => get(`/search?q=${encodeURIComponent(text)}${more}`);
 const listReports = (text: string) =>
-  [...text.matchAll(/<code class="id">([^<]*)</g)].map(([, reportId]) => Number(reportId?.slice(-10)));
+  [...text.matchAll(/<code class="id">(\d{4}-\d\d-[^<]*)</g)].map(([, reportId]) =>
+    Number(reportId?.slice(-10)),
+  );
 
 describe("a search", () => {
   it.each<[text: string, reports: number[]]>([

@@ -55,6 +55,14 @@ it.each(pages)(
   },
 );
 
+it("the changes on the page are a CSV file too, and other tables of totals than there are get 404", async () => {
+  const { status, headers, body } = await get("/changes.csv");
+  expect([status, headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
+  expect(body).toMatch(/publication,published_at,change,report_id,auditee_name\n/);
+  expect((await get("/changes")).body).toContain('<a href="/changes.csv">CSV for spreadsheets</a>');
+  expect((await get("/totals.csv?by=constructor")).status).toBe(404);
+});
+
 it("the feed of changes is Atom that links to the page", async () => {
   const { status, headers, body } = await get("/changes.atom");
   expect([status, headers["content-type"]]).toEqual([200, "application/atom+xml; charset=utf-8"]);

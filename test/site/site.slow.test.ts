@@ -395,6 +395,73 @@ it("a page shows at most 500 rows, and a download says how many requests it take
   expect(Number(leftBefore) - Number(left)).toBe(2);
 });
 
+/** Fills in the report and the auditee with the most findings. */
+async function fillIn(address: string): Promise<string> {
+  const [found] = await site.query(
+    `select report_id, auditee_uei from disclosed.finding_summaries where auditee_uei <> 'GSA_MIGRATION'
+     group by 1, 2 order by count(*) desc, 1 limit 1`,
+  );
+  return address.replace("REPORT", found?.report_id ?? "").replace("AUDITEE", found?.auditee_uei ?? "");
+}
+
+describe.each([
+  "/",
+  "/check",
+  "/check?u=AUDITEE,ZZZZZZZZ1234&aln=HHS",
+  "/record/REPORT",
+  "/auditee/AUDITEE",
+  "/findings",
+  "/findings?words=%22internal+control%22",
+  "/program/93.778",
+  "/agency/93",
+  "/state/TX",
+  "/search?q=county",
+  "/search?q=atlantis+iowa",
+  "/changes",
+  "/totals",
+])("%s", (address) => {
+  it("comes with at most 40 KB on the wire, and nothing on it moves", async () => {
+    const { page } = await site.open(await fillIn(address));
+    const network = await page.context().newCDPSession(page);
+    await network.send("Network.enable");
+    await network.send("Network.setCacheDisabled", { cacheDisabled: true });
+    let bytes = 0;
+    network.on("Network.loadingFinished", ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    await page.addInitScript(`window.moved = 0;
+      new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value; })
+        .observe({ type: "layout-shift", buffered: true });`);
+    const answer = await page.reload({ waitUntil: "networkidle" });
+    expect([answer?.status(), await page.evaluate("moved")]).toEqual([200, 0]);
+    expect(bytes).toBeGreaterThan(2000);
+    expect(bytes).toBeLessThan(40_000);
+  });
+
+  it("fits a phone with text of twice the size", async () => {
+    const { page, checkFit } = await site.open(await fillIn(address), {
+      viewport: { width: 360, height: 740 },
+    });
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    await checkFit();
+  });
+
+  it("is a file note on paper: tables stay tables, and it says from which data set it is", async () => {
+    // Letter paper with its margins.
+    const { page, checkFit } = await site.open(await fillIn(address), {
+      viewport: { width: 700, height: 950 },
+    });
+    await page.emulateMedia({ media: "print" });
+    await checkFit();
+    for (const form of await page.locator("main form, nav, button").all())
+      expect(await form.isVisible()).toBe(false);
+    for (const row of await page.locator("main tbody tr:visible").all())
+      expect(await row.evaluate((it) => getComputedStyle(it).display)).toBe("table-row");
+    if (address !== "/" && !address.includes("atlantis") && address !== "/check")
+      expect(await page.getByText(/^Cite this as: .* Data set .*, published /).isVisible()).toBe(true);
+  });
+});
+
 describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
   it.each([
     ["home", "/"],
@@ -406,6 +473,8 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
     ["report", "/record/REPORT"],
     ["auditee", "/auditee/AUDITEE"],
     ["unknown auditee", "/auditee/ZZZZZZZZ1234"],
+    ["check", "/check?u=AUDITEE,ZZZZZZZZ1234,nonsense&aln=HHS"],
+    ["changes", "/changes"],
     ["reference", "/reference"],
     ["files", "/files"],
     ["error", "/no-such-page"],
@@ -413,13 +482,7 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
     ["rows", "/explorer#api_v1_1_0/federal_awards?order=amount_expended.desc&limit=20"],
     ["report in full", "/explorer#api_v1_1_0/row/general?limit=1"],
   ])("the page %s has no accessibility violations and fits every width", async (name, address) => {
-    const [found] = await site.query(
-      `select report_id, auditee_uei from disclosed.finding_summaries where auditee_uei <> 'GSA_MIGRATION'
-       group by 1, 2 order by count(*) desc, 1 limit 1`,
-    );
-    const target = address
-      .replace("REPORT", found?.report_id ?? "")
-      .replace("AUDITEE", found?.auditee_uei ?? "");
+    const target = await fillIn(address);
     const { page, checkAccessibility, checkFit } = await site.open(target, { colorScheme });
     if (target.includes("#")) await page.locator(".rows-table, .values").first().waitFor();
     if (name === "form") await page.getByLabel("Comparison 1").selectOption("in");

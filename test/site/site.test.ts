@@ -99,6 +99,54 @@ describe("a list of subrecipients", again, () => {
   );
 });
 
+describe("the rows of a page", () => {
+  it.each<[page: string, table: string, key: string[]]>([
+    ["/findings?state=STATE", "finding_summaries", ["report_id", "reference_number", "alns"]],
+    ["/findings?program=93.778&direct=Y", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?repeat=Y&year=2023", "finding_summaries", ["report_id", "reference_number"]],
+    ["/auditee/AUDITEE", "general", ["report_id", "auditee_name", "auditee_ein"]],
+    ["/check?u=AUDITEE", "general", ["report_id", "fac_accepted_date"]],
+    ["/search?q=STATE", "general", ["report_id", "auditee_city"]],
+    ["/search?q=STATE&findings=1", "general", ["report_id"]],
+    ["/program/93.778", "totals_by_program", ["audit_year", "amount_expended", "findings"]],
+    ["/totals?year=2023", "totals_by_state", ["auditee_state", "submissions", "amount_expended"]],
+    ["/totals?year=2023", "totals_by_agency", ["federal_agency_prefix", "awards", "findings"]],
+    ["/totals?year=2023", "totals_by_program", ["aln", "federal_program_name", "awards"]],
+  ])("%s are the same in its CSV file and in its request to the API for %s", async (address, table, key) => {
+    const [found] = await site.query(
+      `select auditee_uei, auditee_state from disclosed.finding_summaries where auditee_uei <> 'GSA_MIGRATION'
+       group by 1, 2 order by count(*) desc, 1 limit 1`,
+    );
+    const target = address
+      .replace("STATE", found?.auditee_state ?? "")
+      .replace("AUDITEE", found?.auditee_uei ?? "");
+    const written = (await (await fetch(site.facts.app_url + target)).text())
+      .replaceAll("&amp;", "&")
+      .replaceAll("&#39;", "'");
+    const listed = written.slice(written.indexOf('class="extract"')).split("<li>");
+    const request = listed.find((each) => each.includes(`${site.facts.base_url}/${table}?`)) ?? "";
+    const [, asked = ""] = new RegExp(`${site.facts.base_url}(/${table}\\?[^']*)'`).exec(request) ?? [];
+    const csv = [request, ...listed].join("").match(/href="([^"]*\.csv[^"]*)"/)?.[1] ?? "";
+    const rows = await (await site.ask(asked.replace(/limit=\d+/, "limit=20000"))).json();
+    const saved: Record<string, string>[] = parse(await (await fetch(site.facts.app_url + csv)).text(), {
+      columns: true,
+      bom: true,
+      relax_quotes: true,
+    });
+    const listKeys = (all: Record<string, unknown>[]) =>
+      all.map((row) => key.map((name) => [row[name] ?? ""].flat().join("; "))).sort();
+    const readCodes = (row: Record<string, string>) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          value.replace(/^="(.*)"$/, "$1").replace(/^'/, ""),
+        ]),
+      );
+    expect(rows.length).toBeGreaterThan(0);
+    expect(listKeys(saved.map(readCodes))).toEqual(listKeys(rows));
+  });
+});
+
 describe("the home page", again, () => {
   it("finds an auditee by words of its name, and leads to the rows in the explorer", async () => {
     const [auditee] = await site.query(
@@ -115,7 +163,8 @@ describe("the home page", again, () => {
     const found = page.getByRole("group", { name: "Audits" }).getByText(auditee?.name ?? "", { exact: true });
     await found.first().waitFor();
     expect(await found.count()).toBeGreaterThanOrEqual(Number(auditee?.reports));
-    await page.getByRole("link", { name: "all of these audits" }).click();
+    const all = page.getByRole("listitem").filter({ hasText: "All of these audits" });
+    await all.getByRole("link", { name: "explorer" }).click();
     await page
       .locator(".rows-table")
       .getByText(auditee?.name ?? "", { exact: true })
