@@ -223,7 +223,7 @@ export const detours: Record<string, string> = {
     "Unlisted: trigger downloads_refuse_removal on access.downloads: BEFORE DELETE OR TRUNCATE",
   "alter table access.api_keys enable replica trigger api_keys_keep":
     "Unlisted: trigger api_keys_keep on access.api_keys (disabled)",
-  "do $$ begin execute 'create or replace view access.key_overview as ' || replace(pg_get_viewdef('access.key_overview'::regclass), 'api_keys.replaces_id', 'api_keys.replaces_id, api_keys.key_sha256'); end $$":
+  "do $$ begin execute 'create or replace view access.key_overview as ' || replace(pg_get_viewdef('access.key_overview'::regclass), 'key_status.replaces_id', 'key_status.replaces_id, key_status.key_sha256'); end $$":
     "Unlisted: view access.key_overview: ",
   "create view information_schema.copy as table suppressed.general; grant select on information_schema.copy to public":
     "Unlisted: PUBLIC may select on table information_schema.copy",
