@@ -89,3 +89,12 @@ it("connects as a role that can neither find nor redeem a token, and reads no re
     await expect(pool.query(statement), statement).rejects.toMatchObject({ code: "42501" });
   expect(await tokens.isSpent(token)).toBe(false);
 });
+
+it("may run for the pages only what the report service may, because a report service serves them too", async () => {
+  expect(
+    await queryValue(
+      `select array_agg(oid::regprocedure::text) from pg_proc
+       where has_function_privilege('site', oid, 'execute') and not has_function_privilege('report_service', oid, 'execute')`,
+    ),
+  ).toBe(null);
+});

@@ -219,6 +219,20 @@ it("a pre_config() that serves a hand-made schema with a view of suppressed rows
   await own.client.query("drop schema helper cascade");
 });
 
+it("a function of the pages that the leak check does not ask is refused", async () => {
+  await copy.write(
+    "functions/publication/peek.sql",
+    "create or replace function publication.peek(id text) returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general where auditee_uei = id';\ngrant execute on function publication.peek to report_service, site;\n",
+  );
+  await copy.edit("contracts/rights.txt", (text) => {
+    const lines = text.split("\n").filter((line) => line.includes(" publication.search_programs(text)"));
+    return text + lines.map((line) => `${line.replace("search_programs", "peek")}\n`).join("");
+  });
+  await expect(deploy()).rejects.toThrow(
+    "publication.peek(text): Visitors of the pages get what this function returns",
+  );
+});
+
 it("a file of the schema request cannot replace the leak check", async () => {
   await copy.edit(
     "api/request/schema.sql",
