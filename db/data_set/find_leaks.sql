@@ -371,7 +371,7 @@ begin
       from (
         select texts.finding_text from suppressed.findings_text as texts
         where texts.report_id = any (hidden)
-        limit 10
+        limit 3
       ) as texts
       cross join lateral (
         select lexeme from unnest(extensions.text_words(texts.finding_text)) order by length(lexeme) desc limit 3

@@ -243,7 +243,7 @@ const rewrite = (names: string, from: string, to: string) =>
 const withSuppressed = (names: string) => rewrite(names, "disclosed.general", "dissemination.general");
 /** Gives a suppressed report the UEI of a public one. */
 const shareUei =
-  "update suppressed.general set auditee_uei = (select min(auditee_uei) from disclosed.general where auditee_uei ~ '^[A-Z0-9]{12}$')";
+  "update suppressed.general set audit_year = '2099', auditee_uei = (select min(auditee_uei) from disclosed.general where auditee_uei ~ '^[A-Z0-9]{12}$')";
 const recordChange =
   "insert into publication.changes (from_data_set, to_data_set, added, changed, removed) select id, id, array(select report_id from suppressed.general), '{}', '{}' from publication.data_sets limit 1";
 

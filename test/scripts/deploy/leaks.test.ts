@@ -154,7 +154,7 @@ describe("a migration", () => {
       "Unlisted: view dissemination.general (security_invoker=false): ",
     [isPublicReport("and (is_public or not is_public)")]:
       "Unlisted: function publication.is_public_report(text) runs as the deploying role: ",
-    "alter function publication.describe_totals() rename to sums; alter table suppressed.general disable row level security":
+    "alter function publication.describe_service() rename to sums; alter table suppressed.general disable row level security":
       "Unlisted: function publication.sums() runs as the deploying role: ",
   };
   it.each(Object.entries(leaks))("that leaks is refused and rolled back: %s", async (sql, leak) => {
