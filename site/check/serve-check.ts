@@ -4,6 +4,7 @@ import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
 import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
+import { cut } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
 import { readList } from "./read-list.ts";
@@ -82,7 +83,7 @@ interface Asked {
 
 function readAsked({ u, year, aln }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
-  return { list: read(u), year: read(year).slice(0, 20), aln: read(aln).slice(0, 100) };
+  return { list: read(u), year: cut(read(year), 20), aln: cut(read(aln), 100) };
 }
 
 function readForm(body: string): Asked {

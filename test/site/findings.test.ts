@@ -236,6 +236,7 @@ describe("a search for findings", () => {
     ["words=caf%E9", "the address is not in UTF-8"],
     ["words=%", "Use other words."],
     [`words=${"line+after+line%0A".repeat(600)}`, "Only the first 200 characters of the words were used."],
+    [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
     ["words=a&words=bids", "2 findings: “bids”."],
     ["words[]=x&page=-1", "4 findings in all public audits."],
     ["page=9999", "4 findings in all public audits."],
