@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findingCounts } from "./report.ts";
+import { findingCounts, resultParts } from "./report.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 
 const text = z.string().nullable();
@@ -16,11 +16,10 @@ const report = z.object({
   auditee_state: text,
   entity_type: text,
   total_amount_expended: z.number().nullable(),
-  gaap_results: text,
-  sp_framework_opinions: text,
   auditor_firm_name: text,
   auditor_ein: text,
   counts: findingCounts,
+  ...resultParts,
   /** The findings of public reports of auditees of the same kind and size in the same year. Null if there are fewer than 20. */
   peers: z
     .object({

@@ -37,6 +37,17 @@ const finding = z.looseObject({
   ),
 });
 const opinions = { gaap_results: text, sp_framework_opinions: text };
+/** For how many programs the auditor's opinion on compliance is modified, by its letter. */
+const modifiedPrograms = z.record(z.string(), z.number());
+/** What describeResult() reads, in a row for a report. */
+export const resultParts = {
+  ...opinions,
+  is_internal_control_material_weakness_disclosed: text,
+  is_internal_control_deficiency_disclosed: text,
+  is_material_noncompliance_disclosed: text,
+  is_going_concern_included: text,
+  modified_programs: modifiedPrograms,
+};
 /** The result of publication.describe_report(). */
 const report = z.object({
   general: z.looseObject(opinions),
@@ -44,10 +55,11 @@ const report = z.object({
   findings: z.array(finding),
   /** The findings that these repeat, and how many findings are before each in its report. */
   earlier: z.array(z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() })),
-  /** How many programs have each modified opinion on compliance. */
-  modified_programs: z.record(z.string(), z.number()),
+  modified_programs: modifiedPrograms,
   /** The first rows of the other tables. */
   parts: z.record(z.string(), z.object({ total: z.number(), rows: z.array(row) })),
+  /** How many findings concern each of the awards that are shown, by their references. */
+  award_findings: z.record(z.string(), z.number()),
   other_reports: z.array(z.object({ report_id: z.string(), audit_year: text })),
 });
 export type Report = z.infer<typeof report>;

@@ -31,6 +31,8 @@ export function describeResult({ general, counts, modified_programs: modified }:
   /** Undefined if the report does not say. */
   isClean: boolean | undefined;
   why: string;
+  /** Why, apart from the findings. */
+  opinions: string;
 } {
   const opinion = describeOpinion(general);
   const problems = [
@@ -46,5 +48,9 @@ export function describeResult({ general, counts, modified_programs: modified }:
   return {
     isClean: isFound ? false : opinion === "not stated" ? undefined : true,
     why: [describeFindings(counts), ...rest].join("; "),
+    opinions: rest.join("; "),
   };
 }
+
+export const nameVerdict = (isClean: boolean | undefined): string =>
+  isClean === undefined ? "Not stated" : isClean ? "Clean" : "Not clean";

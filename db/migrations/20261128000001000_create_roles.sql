@@ -53,6 +53,8 @@ alter role site with login;
 alter role publisher with login;
 
 grant gateway, api_public, api_tribal to authenticator with inherit false, set true;
+-- The report service serves the pages where the site has no process of its own.
+grant site to report_service with inherit true, set false;
 
 -- PostgREST applies the settings of the JWT's role, not of the role that request.authorize() switches to. Pages without an
 -- order must neither overlap nor miss rows, so every scan starts at the first block, and no parallel worker interleaves rows.

@@ -20,7 +20,7 @@ comment on view publication.served_schemas is
   'The schemas of the API. Clients that name no version get the first: the lowest-numbered version.';
 comment on column publication.served_schemas.place is 'The schema''s position in PostgREST''s list of schemas.';
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
-grant select on publication.served_schemas to authenticator, publisher, report_service, site, deployment_planner;
+grant select on publication.served_schemas to authenticator, publisher, site, deployment_planner;
 
 create view publication.view_columns as
 select view.oid as view_id, pg_attribute.attname::text as name, found[2]::oid as origin_id, found[3]::integer as origin_place
@@ -74,7 +74,7 @@ create view publication.view_keys as (
 comment on view publication.view_keys is
   'The columns of each API view that are unique together, null included, as the live data set guarantees by a constraint or a unique index.';
 comment on column publication.view_keys.columns is 'In the order of the index.';
-grant select on publication.view_keys to report_service, site;
+grant select on publication.view_keys to site;
 
 -- A view of dissemination has the rows of all the tables that it reads. Stubs lack most columns of general.
 create view publication.required_columns as
@@ -94,4 +94,4 @@ where not exists (
 
 comment on view publication.required_columns is
   'The columns of each API view that are never null, as constraints on all the live tables that the view reads guarantee.';
-grant select on publication.required_columns to report_service, site;
+grant select on publication.required_columns to site;

@@ -7,6 +7,7 @@ import {
   type ErrorResponse,
   ErrorWithResponse,
   failed,
+  lacksRight,
   makeUnavailable,
   methodNotAllowed,
   noSuchPage,
@@ -99,6 +100,10 @@ function refuseOtherMethods(app: FastifyInstance): void {
 
 function describeErrors(app: FastifyInstance): void {
   app.setErrorHandler((err, request, reply) => {
+    if (isPermissionDenied(err)) {
+      request.log.error({ err }, "the database role lacks a right: deploy again (npm run db:deploy)");
+      return sendError(reply, lacksRight);
+    }
     if (err instanceof ErrorWithResponse) {
       if (!(err instanceof NotServing)) request.log.warn({ err }, "refused");
       return sendError(reply, err.response);
@@ -111,6 +116,11 @@ function describeErrors(app: FastifyInstance): void {
     return sendError(reply, failed);
   });
 }
+
+/** Whether PostgreSQL refused a statement, because a role lacks a right. */
+const isPermissionDenied = (error: unknown): boolean =>
+  error instanceof Error &&
+  ((error as { code?: unknown }).code === "42501" || isPermissionDenied(error.cause));
 
 /** `/healthz`: the process is running. `/readyz`: every part that it needs is ready. */
 function serveHealth(app: FastifyInstance, checkParts: () => Promise<PartStates>): void {

@@ -73,6 +73,12 @@ export const failed = makeError(500, "internal_error", {
   hint: "Try again later. If it fails again, send the X-Request-Id to the operator.",
 });
 
+/** The response if a database role lacks a right. Only the operator can grant it. */
+export const lacksRight = makeError(500, "missing_privilege", {
+  message: "This service is not set up completely.",
+  hint: "Send the X-Request-Id to the operator, who can read in the log what is missing.",
+});
+
 /** Sent with every response: forbids caching, framing, content sniffing and Referer headers. */
 export const securityHeaders = {
   "cache-control": "no-store",

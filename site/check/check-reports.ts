@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import type { Entry } from "./read-list.ts";
 
@@ -16,9 +17,9 @@ const checked = z.array(
     auditee_state: z.string().nullable(),
     audit_year: z.string().nullable(),
     fac_accepted_date: z.string().nullable(),
-    gaap_results: z.string().nullable(),
-    sp_framework_opinions: z.string().nullable(),
+    ...resultParts,
     findings: z.number(),
+    /** If the list is checked for a program or an agency, these three are of the findings that concern it. */
     material_weaknesses: z.number(),
     repeat_findings: z.number(),
     questioned_costs: z.number(),

@@ -1,5 +1,6 @@
 import { describeOpinion } from "../finding-words.ts";
-import type { CheckedEntry } from "./check-reports.ts";
+import { describeResult, nameVerdict } from "../verdict.ts";
+import type { Checked, CheckedEntry } from "./check-reports.ts";
 import type { List } from "./read-list.ts";
 
 export const checkColumns = [
@@ -12,7 +13,9 @@ export const checkColumns = [
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
+  "result",
   "opinion",
+  "opinions_and_disclosures",
   "findings",
   "findings_on_aln",
   "material_weaknesses",
@@ -21,6 +24,8 @@ export const checkColumns = [
   "management_decision_due",
   "address",
 ];
+
+const judge = (report: Checked) => describeResult({ ...report, general: report, counts: report });
 
 /** Writes a checked list as rows of a CSV file: each entry, then what was not understood. */
 export function writeCheckRows(
@@ -35,7 +40,12 @@ export function writeCheckRows(
       kind,
       id,
       answer: report ? "filed" : "nothing public found",
-      ...(report && { opinion: describeOpinion(report), address: `${appUrl}/record/${report.report_id}` }),
+      ...(report && {
+        result: nameVerdict(judge(report).isClean).toLowerCase(),
+        opinions_and_disclosures: judge(report).opinions,
+        opinion: describeOpinion(report),
+        address: `${appUrl}/record/${report.report_id}`,
+      }),
     })),
     ...unread.map((entry) => ({ entry, answer: "not understood" })),
   ];

@@ -10,6 +10,8 @@ export const mostCounted = 10_000;
 export const mostWithPhrases = 3000;
 /** The most rows in a CSV file, as in publication.export_findings(). */
 export const mostInFile = 5000;
+/** The most rows in a CSV file with texts. */
+export const mostWithTexts = 500;
 
 const text = z.string().nullable();
 const found = z.object({
@@ -50,6 +52,8 @@ const group = z.object({
     z.object({ audit_year: z.string(), amount_expended: count, findings: count, material_weaknesses: count }),
   ),
   requirements: z.array(z.object({ letter: z.string(), findings: count })),
+  /** How many findings name no requirement. */
+  without_requirement: count,
   states: z.array(z.object({ auditee_state: z.string(), findings: count })),
   auditees: z.array(
     z.object({
@@ -80,7 +84,7 @@ export function createFindingsReader(query: LimitedQuery) {
       const skipped = (page - 1) * findingsOnPage;
       return found.parse(await ask(visitor, "publication.search_findings($1, $2)", criteria, skipped));
     },
-    list: async (visitor: Visitor, criteria: FindingCriteria) =>
+    list: async (visitor: Visitor, criteria: FindingCriteria & { texts?: "Y" }) =>
       listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
     describe: async (visitor: Visitor, criteria: FindingCriteria) =>
       group.parse(await ask(visitor, "publication.describe_findings($1)", criteria)),

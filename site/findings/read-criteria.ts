@@ -7,6 +7,8 @@ import { cut } from "../search/words.ts";
 /** What findings must match: criteria of publication.search_findings(). */
 export interface FindingCriteria {
   words?: string;
+  /** A UEI or an EIN. */
+  auditee?: string;
   aln?: string;
   agency?: string;
   requirement?: string;
@@ -43,6 +45,7 @@ export const fields = {
   entity_type: "Kind of auditee",
   direct: "Awards",
   accepted_since: "Accepted since",
+  auditee: "Auditee (UEI or EIN)",
   ...flags,
 } as const;
 export type Field = keyof typeof fields;
@@ -61,6 +64,10 @@ const readField: Record<Field, ReadField> = {
     const program = readAlnOrAgency(text);
     if (program === undefined) return undefined;
     return program.includes(".") ? { aln: program } : { agency: program };
+  },
+  auditee: (text) => {
+    const id = text.replace("-", "").toUpperCase();
+    return /^([A-Z0-9]{12}|\d{9})$/.test(id) ? { auditee: id } : undefined;
   },
   requirement: (text) => {
     const letter = text.toUpperCase();
@@ -137,6 +144,7 @@ export function describeValue(criterion: string, value: string): string {
   const describe: Record<string, (value: string) => string> = {
     // A phrase has its own quotation marks.
     words: (words) => (/["“”]/.test(words) ? words : `“${words}”`),
+    auditee: (id) => `Auditee ${id}`,
     aln: (aln) => `Program ${aln}`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
     requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),

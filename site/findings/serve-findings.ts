@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { type FindingsReader, findingsOnPage, mostCounted } from "./find-findings.ts";
-import { linkFindings, readFindingCriteria } from "./read-criteria.ts";
+import { type AskedFindings, linkFindings, readFindingCriteria } from "./read-criteria.ts";
 
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
 export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
@@ -14,9 +15,8 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     const parameters = request.query as Record<string, unknown>;
     const asked = readFindingCriteria(parameters);
     const page = readPage(parameters.page);
-    const isClear = asked.ignored.length === 0 && !asked.isCut && !asked.isMalformed;
     // The form sends its empty fields too. Without them, the address is short enough to be kept.
-    if (isClear && Object.values(parameters).includes(""))
+    if (isClear(asked) && Object.values(parameters).includes(""))
       return reply.redirect(linkFindings(asked.criteria, page), 302);
     const context = await describeContext(request);
     const found = await reader.search(identifyVisitor(request, reply), asked.criteria, page);
@@ -24,13 +24,43 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     return sendPage(request, reply, body, { isPrivate: true });
   });
   addRoute("/findings.csv", async (request, reply) => {
-    const { criteria } = readFindingCriteria(request.query as Record<string, unknown>);
+    const parameters = request.query as Record<string, unknown>;
+    const asked = readFindingCriteria(parameters);
+    // A file of other findings than those that were asked for would go unnoticed.
+    if (!isClear(asked)) return sendError(reply, unknownFilter);
+    const hasTexts = parameters.texts === "Y";
+    const criteria = hasTexts ? { ...asked.criteria, texts: "Y" as const } : asked.criteria;
     const rows = await reader.list(identifyVisitor(request, reply), criteria);
-    return sendSpreadsheet(request, reply, { name: "findings", columns, rows });
+    const isOfAwards = rows.some(({ matching }) => matching !== undefined);
+    return sendSpreadsheet(request, reply, {
+      name: "findings",
+      columns: [
+        ...columns,
+        ...(isOfAwards ? ["matching_awards", "matching_amount_expended"] : []),
+        ...(hasTexts ? ["finding_text", "planned_action"] : []),
+      ],
+      rows: rows.map(({ matching, texts, ...row }) => ({
+        ...row,
+        ...(texts as object | undefined),
+        matching_awards: (matching as Matching)?.awards,
+        matching_amount_expended: (matching as Matching)?.amount_expended,
+      })),
+    });
   });
   for (const kind of ["program", "agency", "state"] as const)
     addRoute(`/${kind}/:value`, (request, reply) => serveGroup(parts, reader, kind, request, reply));
 }
+
+const isClear = ({ ignored, isCut, isMalformed }: AskedFindings): boolean =>
+  ignored.length === 0 && !isCut && !isMalformed;
+
+const unknownFilter = makeError(400, "unknown_filter", {
+  message: "The findings were not filtered, because a parameter is not understood.",
+  hint: "Search on /findings, which says what is not understood, and take the address of the CSV file from there.",
+});
+
+/** Those of a finding's awards that a search for awards is about. */
+type Matching = { awards: number; amount_expended: number | null } | undefined;
 
 async function serveGroup(
   { describeContext, sendPage }: PageRoutes,

@@ -1,5 +1,6 @@
-import { emptyQuery, type Query } from "../query.ts";
+import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { writeExtra } from "../write-target.ts";
+import { mostInFile } from "./find-findings.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
 interface Request {
@@ -11,23 +12,24 @@ interface Request {
 type Parameter = [name: string, value: string];
 
 /**
- * Writes a search as a request to the API. The API has no table of an agency's findings and none of findings with their texts, so
- * such a search becomes a request for the rows nearest to it. Undefined if it is for a program and words.
+ * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
+ * findings with words become requests for texts and plans.
  *
  * @param phrases the phrases of the words, as regular expressions
  */
-export function writeFindingsQuery(criteria: FindingCriteria, phrases: string[] = []): Request | undefined {
-  const { words, aln, agency } = criteria;
-  if (words !== undefined) {
-    const isOfAward = (aln ?? agency ?? criteria.direct) !== undefined;
-    return isOfAward ? undefined : ofTexts(criteria, words, phrases);
-  }
-  return agency === undefined ? ofSummaries(criteria) : ofAwards(criteria, agency);
+export function writeFindingsQueries(criteria: FindingCriteria, phrases: string[] = []): Request[] {
+  const { words, aln, agency, direct } = criteria;
+  if (words !== undefined) return writeTexts(criteria, words, phrases);
+  // One row has to meet all conditions on awards.
+  const isOfAward = (aln ?? direct) !== undefined;
+  const isOfBoth = aln !== undefined && direct !== undefined;
+  const needsRows = agency !== undefined || isOfBoth || (isOfAward && ofFindings(criteria).length > 0);
+  return [needsRows ? writeRows(criteria) : writeSummaries(criteria)];
 }
 
-const order = ["fac_accepted_date.desc.nullslast"];
+const order = ["fac_accepted_date.desc.nullslast", "report_id.desc"];
 
-function ofSummaries(criteria: FindingCriteria): Request {
+function writeSummaries(criteria: FindingCriteria): Request {
   const { aln, direct } = criteria;
   const parameters: Parameter[] = [
     ...ofReports(criteria),
@@ -35,19 +37,25 @@ function ofSummaries(criteria: FindingCriteria): Request {
     ...(aln === undefined ? [] : [["alns", `cs.{${aln}}`] as Parameter]),
     ...(direct === undefined ? [] : [["is_direct", `in.(${direct},Both)`] as Parameter]),
   ];
-  return {
-    name: "Findings",
-    query: { ...emptyQuery, table: "finding_summaries", extra: writeExtra(parameters), order },
+  const query = {
+    ...emptyQuery,
+    table: "finding_summaries",
+    extra: writeExtra(parameters),
+    order: [...order, "reference_number"],
+    limit: mostInFile,
   };
+  const isOfEin = /^\d+$/.test(criteria.auditee ?? "");
+  const select = isOfEin ? ["*", "...general!inner(auditee_ein)"] : [];
+  // Older reports of the auditee have no UEI.
+  const name = criteria.auditee && !isOfEin ? "Findings of the reports that have this UEI" : "Findings";
+  return { name, query: { ...query, select } };
 }
 
-function ofAwards(criteria: FindingCriteria, agency: string): Request {
-  const { direct } = criteria;
-  const parameters: Parameter[] = [
+function writeRows(criteria: FindingCriteria): Request {
+  const parameters = [
     ...ofReports(criteria, "general."),
     ...ofFindings(criteria),
-    ["federal_awards.federal_agency_prefix", `eq.${agency}`],
-    ...(direct === undefined ? [] : [["federal_awards.is_direct", `eq.${direct}`] as Parameter]),
+    ...ofAwards(criteria, "federal_awards."),
   ];
   const select = [
     "*",
@@ -56,30 +64,80 @@ function ofAwards(criteria: FindingCriteria, agency: string): Request {
   ];
   return {
     name: "Findings, with a row for each award",
-    query: { ...emptyQuery, table: "findings", select, extra: writeExtra(parameters), order },
+    query: {
+      ...emptyQuery,
+      table: "findings",
+      select,
+      extra: writeExtra(parameters),
+      order,
+      limit: largestLimit,
+    },
   };
 }
 
-function ofTexts(criteria: FindingCriteria, words: string, phrases: string[]): Request {
-  const parameters: Parameter[] = [
-    ["finding_text", `plfts.${words}`],
-    ...phrases.map((phrase): Parameter => ["finding_text", `imatch.${phrase}`]),
-    ...ofReports(criteria, "general."),
-    ...ofFindings(criteria, "findings."),
-  ];
+/** The tables of findings' texts, and their columns. */
+const texts = [
+  ["findings_text", "finding_text", "Texts of findings with these words"],
+  ["corrective_action_plans", "planned_action", "Plans with these words"],
+] as const;
+
+function writeTexts(criteria: FindingCriteria, words: string, phrases: string[]): Request[] {
+  const ofAward = ofAwards(criteria, "findings.federal_awards.");
+  const ofFinding = ofFindings(criteria, "findings.");
   const select = ["*", "...general!inner(auditee_name,auditee_state)"];
-  if (ofFindings(criteria).length > 0) select.push("findings!inner(award_reference,type_requirement)");
-  return {
-    name: "Texts of findings with these words (plans are in corrective_action_plans)",
-    query: { ...emptyQuery, table: "findings_text", select, extra: writeExtra(parameters), order },
-  };
+  if (ofAward.length > 0)
+    select.push(
+      "findings!inner(award_reference,type_requirement,federal_awards!inner(federal_agency_prefix,federal_award_extension))",
+    );
+  else if (ofFinding.length > 0) select.push("findings!inner(award_reference,type_requirement)");
+  return texts.map(([table, column, name]) => {
+    const parameters: Parameter[] = [
+      [column, `plfts.${words}`],
+      ...phrases.map((phrase): Parameter => [column, `imatch.${phrase}`]),
+      ...ofReports(criteria, "general."),
+      ...ofFinding,
+      ...ofAward,
+    ];
+    // To sort by them, the API would read all embedded rows, which may be too many.
+    const isSorted = ofAward.length === 0 && ofFinding.length === 0;
+    return {
+      name,
+      query: {
+        ...emptyQuery,
+        table,
+        select,
+        extra: writeExtra(parameters),
+        order: isSorted ? order : [],
+        limit: mostInFile,
+      },
+    };
+  });
+}
+
+/** Conditions on an award. */
+function ofAwards({ aln, agency, direct }: FindingCriteria, place = "") {
+  const [prefix = agency, extension] = aln?.split(".") ?? [];
+  const all: [name: string, value: string | undefined][] = [
+    ["federal_agency_prefix", prefix],
+    ["federal_award_extension", extension],
+    ["is_direct", direct],
+  ];
+  return all.flatMap(([name, value]): Parameter[] =>
+    value === undefined ? [] : [[place + name, `eq.${value}`]],
+  );
 }
 
 /** Conditions on a report. Tables that refer to it have its year and date too. */
-function ofReports({ year, accepted_since: since, state, entity_type: type }: FindingCriteria, place = "") {
+function ofReports(
+  { auditee, year, accepted_since: since, state, entity_type: type }: FindingCriteria,
+  place = "",
+) {
+  const isEin = /^\d+$/.test(auditee ?? "");
   const all: [name: string, value: string | false | undefined][] = [
     ["audit_year", year && `eq.${year}`],
     ["fac_accepted_date", since && `gte.${since}`],
+    // Only general has EINs.
+    [isEin ? "general.auditee_ein" : "auditee_uei", auditee && `eq.${auditee}`],
     [`${place}auditee_state`, state && `eq.${state}`],
     [`${place}entity_type`, type && `eq.${type}`],
   ];

@@ -1,11 +1,13 @@
 import type { Auditee, AuditeeReport } from "../auditee.ts";
 import { readChangesFilter } from "../changes-filter.ts";
-import { count, describeFindings, describeOpinion, entityTypes } from "../finding-words.ts";
+import { count, describeOpinion, entityTypes } from "../finding-words.ts";
+import { linkFindings } from "../findings/read-criteria.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery, type Query } from "../query.ts";
+import { emptyQuery, largestLimit, type Query } from "../query.ts";
+import { describeResult, nameVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -17,7 +19,7 @@ import { linkToAuditee, linkToAuditor } from "./report.ts";
 export function writeAuditee(context: PageContext, id: string, auditee: Auditee): string {
   const [newest] = auditee.reports;
   const name = newest?.auditee_name || `Auditee ${id}`;
-  const label = /^\d+$/.test(id) ? "EIN" : "UEI";
+  const label = nameId(id);
   return writeDocument(context, {
     title: name,
     description: `The public federal single audits of ${name}, by year.`,
@@ -25,13 +27,15 @@ export function writeAuditee(context: PageContext, id: string, auditee: Auditee)
     body: html`<div class="wrap page">
 <h1>${name}</h1>
 <p>${newest && describeAuditee(newest)} ${label} <code class="id">${id}</code></p>
-${newest ? writeYears(auditee.reports) : html`<p class="lead">It has no public report of its own.</p>`}
+${newest ? writeYears(id, auditee.reports) : html`<p class="lead">It has no public report of its own.</p>`}
 ${writePeers(auditee.reports)}
 ${writeAdditional(auditee, label)}
 ${writeAuditeeExtract(context, { id, name, label }, auditee)}
 </div>`,
   });
 }
+
+const nameId = (id: string): string => (/^\d+$/.test(id) ? "EIN" : "UEI");
 
 /** The page for a UEI or EIN that no public report has. */
 export function writeUnknownAuditee(context: PageContext, typed: string): string {
@@ -62,17 +66,18 @@ function describeAuditee({
 }
 
 /** A row for each report, and for each year without one. */
-function writeYears(reports: AuditeeReport[]): Html {
+function writeYears(id: string, reports: AuditeeReport[]): Html {
+  const label = nameId(id);
   const most = (of: (report: AuditeeReport) => number) => Math.max(1, ...reports.map(of));
   const mostExpended = most((report) => report.total_amount_expended ?? 0);
   const mostFindings = most((report) => report.counts.findings);
   const names = new Set(reports.map((report) => report.auditee_name));
   const headings = [
     "Audit year",
+    "Result",
     { text: "Findings", isNumber: true },
     { text: "Material weaknesses", isNumber: true },
     { text: "Repeat", isNumber: true },
-    "Opinion",
     { text: "Expended", isNumber: true },
     "Auditor",
     "Accepted",
@@ -80,19 +85,34 @@ function writeYears(reports: AuditeeReport[]): Html {
   const number = (value: number) => formatNumber(value);
   const rows = listYears(reports).map(({ year, report, isCovered }) => {
     if (report === undefined)
-      return { cells: [year, isCovered ? "in the next report" : "no public report", "", "", "", "", "", ""] };
+      return {
+        cells: [
+          year,
+          isCovered ? "in the next report" : `no public report has this ${label}`,
+          "",
+          "",
+          "",
+          "",
+          "",
+          "",
+        ],
+      };
     const { counts, total_amount_expended: expended } = report;
     const auditor = linkToAuditor(report);
+    const { isClean, opinions } = judge(report);
     return {
       cells: [
         [
           html`<a href="/record/${report.report_id}">${year}</a>`,
           names.size > 1 && html`<span class="hint">${report.auditee_name}</span>`,
+          label === "UEI" &&
+            report.auditee_uei !== id &&
+            html`<span class="hint">has no UEI, found by its EIN</span>`,
         ],
+        [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
         [number(counts.findings), drawBar(counts.findings / mostFindings)],
         number(counts.material_weaknesses),
         number(counts.repeat_findings),
-        describeOpinion(report),
         expended === null ? "not stated" : [formatMoney(expended), drawBar(expended / mostExpended)],
         auditor === undefined
           ? report.auditor_firm_name
@@ -102,14 +122,23 @@ function writeYears(reports: AuditeeReport[]): Html {
     };
   });
   const [newest] = reports;
-  const found = reports.filter(({ counts }) => counts.findings > 0).length;
+  const clean = reports.filter((report) => judge(report).isClean).length;
+  const findings = reports.reduce((sum, { counts }) => sum + counts.findings, 0);
   const title = "Public reports by year";
-  return html`<p class="lead">${found === 0 ? "No findings" : "Findings"} in ${found === 0 ? "" : `${found} of `}${count(reports.length, "public report")}.
-  ${newest && html`The newest, of ${newest.audit_year}: ${describeFindings(newest.counts)}; opinion ${describeOpinion(newest)}.`}</p>
+  return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 ? "is" : "are"} clean.
+  ${newest && html`The newest, of ${newest.audit_year}: ${describeNewest(newest)}.`}</p>
+${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} over the years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
 ${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the number.</p>`}
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
+}
+
+const judge = (report: AuditeeReport) => describeResult({ ...report, general: report });
+
+function describeNewest(report: AuditeeReport): string {
+  const { isClean, why } = judge(report);
+  return isClean === undefined ? why : `${nameVerdict(isClean).toLowerCase()}: ${why}`;
 }
 
 interface Year {
@@ -168,10 +197,15 @@ function writePeers(reports: AuditeeReport[]): Content {
     "Place among them",
   ];
   return (
-    rows.length > 0 &&
+    reports.length > 0 &&
     html`<section aria-labelledby="peers"><h2 id="peers">${title}</h2>
-<p>Only public reports are counted, this auditee’s own among them. Groups of fewer than 20 reports are left out.</p>
-${scroll(title, table(title, headings, rows))}</section>`
+${
+  rows.length === 0
+    ? html`<p>There is no comparison: in each of these years, fewer than 20 public reports are from auditees of this kind and size, or the
+  report does not state its kind or its expenditures.</p>`
+    : html`<p>Only public reports are counted, this auditee’s own among them. Groups of fewer than 20 reports are left out.</p>
+${scroll(title, table(title, headings, rows))}`
+}</section>`
   );
 }
 
@@ -198,14 +232,25 @@ function writeAuditeeExtract(
   const where = (column: string, value: string) => ({ column, operator: "eq", value }) as const;
   const of = (table: string, ...filters: Query["filters"]): Query => ({ ...emptyQuery, table, filters });
   const own = where(label === "EIN" ? "auditee_ein" : "auditee_uei", id);
+  // Reports without a UEI are not found by it.
+  const isComplete = label === "EIN" || reports.every((report) => report.auditee_uei === id);
+  const listedIds = reports.map((report) => report.report_id).join("\n");
+  const byIds = { column: "report_id", operator: "in", value: listedIds } as const;
   const peers = newest?.peers;
   const listed = [
     newest && {
       name: "Reports",
       csv: `/auditee/${id}.csv`,
-      query: { ...of("general", own), order: ["audit_year.desc"] },
+      query: { ...of("general", isComplete ? own : byIds), order: ["audit_year.desc"] },
     },
-    newest && label === "UEI" && { name: "Findings", query: of("finding_summaries", own) },
+    newest && {
+      name: "Findings",
+      csv: linkFindings({ auditee: id }, 1, "/findings.csv"),
+      query: {
+        ...of("finding_summaries", label === "UEI" && isComplete ? own : byIds),
+        limit: largestLimit,
+      },
+    },
     peers && {
       name: "Peers",
       query: of(
@@ -240,7 +285,9 @@ export const reportColumns = [
   "fy_end_date",
   "fac_accepted_date",
   "total_amount_expended",
+  "result",
   "opinion",
+  "opinions_and_disclosures",
   "findings",
   "material_weaknesses",
   "significant_deficiencies",
@@ -259,7 +306,9 @@ export function listReportRows({ reports }: Auditee): Record<string, unknown>[] 
   return reports.map((report) => ({
     ...report,
     ...report.counts,
+    result: nameVerdict(judge(report).isClean).toLowerCase(),
     opinion: describeOpinion(report),
+    opinions_and_disclosures: judge(report).opinions,
     peers: report.peers?.submissions,
     median_findings_of_peers: report.peers?.median,
     peers_with_fewer_findings: report.peers?.fewer,

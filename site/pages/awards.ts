@@ -14,7 +14,7 @@ export const linkToProgram = (aln: string, text: string): Content =>
   /^\d\d\.[A-Z0-9]{1,6}$/.test(aln) ? html`<a href="/program/${aln}">${text}</a>` : text;
 
 /** The largest awards of a report. */
-export function writeAwards(reportId: string, { parts }: Report): Html | false {
+export function writeAwards(reportId: string, { parts, award_findings: findings }: Report): Html | false {
   const { total = 0, rows = [] } = parts.federal_awards ?? {};
   if (total === 0) return false;
   const title = `Federal awards (${formatNumber(total)})`;
@@ -34,9 +34,9 @@ export function writeAwards(reportId: string, { parts }: Report): Html | false {
         linkToProgram(aln, `${aln} ${award.federal_program_name ?? ""}`.trim() || "not stated"),
         typeof expended === "number" ? formatMoney(expended) : "not stated",
         sources[String(award.is_direct)] ?? "not stated",
-        award.is_major === "Y" ? "yes" : "no",
-        opinions[String(award.audit_report_type)] ?? "none",
-        formatNumber(Number(award.findings_count ?? 0)),
+        award.is_major === "Y" ? "yes" : award.is_major === "N" ? "no" : "not stated",
+        opinions[String(award.audit_report_type)] ?? (award.is_major === "N" ? "none" : "not stated"),
+        formatNumber(findings[String(award.award_reference)] ?? 0),
       ],
     };
   });

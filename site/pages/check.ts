@@ -1,11 +1,13 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import type { CheckedEntry, Wanted } from "../check/check-reports.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
-import { count, describeOpinion } from "../finding-words.ts";
+import { count } from "../finding-words.ts";
+import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery } from "../query.ts";
+import { emptyQuery, largestLimit } from "../query.ts";
+import { describeResult as describeVerdict, nameVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -164,12 +166,13 @@ function writeRows({ checked, wanted: { aln } }: CheckResult): Html {
   const headings = [
     "Auditee",
     "Filed",
-    "Opinion",
+    "Result",
     { text: "Findings", isNumber: true },
     ...(aln ? [{ text: `On ${aln}`, isNumber: true }] : []),
-    { text: "Material weaknesses", isNumber: true },
-    { text: "Repeat", isNumber: true },
-    { text: "With questioned costs", isNumber: true },
+    ...["Material weaknesses", "Repeat", "With questioned costs"].map((text) => ({
+      text: aln ? `${text} on ${aln}` : text,
+      isNumber: true,
+    })),
     "Management decision due",
   ];
   const rows = checked.map((entry) => ({ cells: writeCells(entry, aln !== undefined) }));
@@ -184,13 +187,14 @@ function writeCells({ typed, kind, id, report }: CheckedEntry, hasAln: boolean):
   }
   const number = (value: number | null) => formatNumber(value ?? 0);
   const others = report.reports - 1;
+  const { isClean, opinions } = describeVerdict({ general: report, counts: report, ...report });
   return [
     html`<a href="/record/${report.report_id}">${report.auditee_name || report.report_id}</a>
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${entry}
   ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}`,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
   <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${id}">${count(others, "other report")}</a>`}</span>`,
-    describeOpinion(report),
+    [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
     number(report.findings),
     ...(hasAln ? [number(report.findings_on_aln)] : []),
     number(report.material_weaknesses),
@@ -227,10 +231,12 @@ function writeSource(context: PageContext, result: CheckResult): Content {
     const filters = [{ column: "report_id", operator: "in" as const, value: listed.join("\n") }];
     return [
       { name: `Reports${of(part)}`, query: { ...emptyQuery, filters, limit: idsInRequest } },
-      {
-        name: `Their findings${of(part)}`,
-        query: { ...emptyQuery, table: "finding_summaries", filters, limit: 20_000 },
-      },
+      ...writeFindingsQueries(aln === undefined ? {} : aln.includes(".") ? { aln } : { agency: aln }).map(
+        ({ query }) => ({
+          name: `Their findings${aln ? ` on ${aln}` : ""}${of(part)}`,
+          query: { ...query, filters, limit: largestLimit },
+        }),
+      ),
     ];
   });
   const csv = path?.replace("/check?", "/check.csv?");

@@ -95,7 +95,9 @@ function listEarlier(finding: Finding, { earlier }: Report): Content {
       const page = found && linkToPage(found.report_id, Math.floor(found.place / findingsOnPage));
       return [
         index > 0 && ", ",
-        page ? html`<a href="${page}#${encodeURIComponent(anchor(number))}">${number}</a>` : number,
+        page
+          ? html`<a href="${page}#${encodeURIComponent(anchor(number))}">${number}</a>`
+          : html`${number} <span class="hint">(in no earlier public report of this auditee)</span>`,
       ];
     })
   );

@@ -6,6 +6,7 @@ import {
   mostCounted,
   mostInFile,
   mostWithPhrases,
+  mostWithTexts,
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
@@ -17,7 +18,8 @@ import {
   linkFindings,
   longestWords,
 } from "../findings/read-criteria.ts";
-import { writeFindingsQuery } from "../findings/write-query.ts";
+import { findOtherForms, findRequirements } from "../findings/word-forms.ts";
+import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
@@ -47,11 +49,16 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
 <p class="lead">What auditors found, and what auditees will do about it. The newest come first.</p>
 ${writeForm(context, criteria)}
 ${writeNotices(result)}
+${writeSuggestions(criteria)}
 ${writeChosen(criteria)}
 <div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
-${found.total === 0 ? writeAdvice(result) : [found.rows.map(writeFinding), writePages(result)]}
+${
+  found.total === 0
+    ? writeAdvice(result)
+    : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
+}
 </div>
 ${found.total > 0 && writeCounts(result)}
 </div>
@@ -93,7 +100,7 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const year = (value: string): [string, string] => [value, value];
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
-<p class="hint" id="words-hint">Words are found in any order and grammatical form, and phrases in quotation marks as you write them.</p>
+<p class="hint" id="words-hint">Words are found in any order and in the plural, and phrases in quotation marks as you write them.</p>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
@@ -105,6 +112,7 @@ ${select("year", years.sort().reverse().map(year))}
 ${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
 ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
+${input("auditee", html` autocomplete="off"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
@@ -127,6 +135,25 @@ function writeNotices({ ignored, isCut, isMalformed, found }: FindingsResult): C
       "These words are in nearly every text, such as “the” and “of”, or they have no letter or digit. Use other words.",
   ];
   return notices.map((notice) => notice && html`<p class="notice">${notice}</p>`);
+}
+
+/** Searches that find what these words do not. */
+function writeSuggestions(criteria: FindingCriteria): Content {
+  const { words, ...others } = criteria;
+  if (words === undefined) return false;
+  const forms = findOtherForms(words);
+  const letters = criteria.requirement === undefined ? findRequirements(words) : [];
+  const links = [
+    forms !== undefined && html`<a href="${linkFindings({ ...criteria, words: forms })}">${forms}</a>`,
+    ...letters.map(
+      (letter) =>
+        html`<a href="${linkFindings({ ...others, requirement: letter })}">all findings on requirement ${describeValue("requirement", letter)}</a>`,
+    ),
+  ].filter((link) => link !== false);
+  return (
+    links.length > 0 &&
+    html`<p>Texts with other words for it are not among these. See also: ${links.map((link, index) => [index > 0 && "; ", link])}.</p>`
+  );
 }
 
 /** Links that remove one of the filters. */
@@ -158,7 +185,7 @@ function writeAdvice({ criteria }: FindingsResult): Html {
   ${Object.keys(criteria).length > 1 && html`<li>Remove a filter.</li>`}
   ${
     criteria.words &&
-    html`<li>Use fewer words. All words must be in one text, in any order and any grammatical form. A phrase in quotation marks must be
+    html`<li>Use fewer words. All words must be in one text, in any order. A phrase in quotation marks must be
   there as you wrote it.</li>`
   }
   <li>Look for the auditee, by its name, UEI or EIN, in the <a href="/search">search for audits</a>.</li>
@@ -167,7 +194,23 @@ function writeAdvice({ criteria }: FindingsResult): Html {
 <p>Findings of suppressed audits cannot be found. If an audit was resubmitted, only the newest report counts.</p>`;
 }
 
-function writeFinding(row: FoundFindings["rows"][number]): Html {
+type FoundFinding = FoundFindings["rows"][number];
+
+const writeExcerpts = ({ text, plan }: FoundFinding): Html =>
+  html`${text ? html`<p>${markWords(text)}</p>` : html`<p class="hint">The report has no text for this finding.</p>`}
+${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
+
+/** The beginnings of a text and a plan, beside each other. */
+function writeBeside({ report_id: id, reference_number: number, text, plan }: FoundFinding): Html {
+  const part = (heading: string, written: string | null) =>
+    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted, or it does not have the words.</p>`}</div>`;
+  const isCut = [text, plan].some((written) => written?.endsWith("…"));
+  return html`<div class="beside">${part("What the auditor found", text)}
+${part("What the auditee plans", plan)}</div>
+${isCut && html`<p><a href="/record/${id}#${number}">The whole texts of finding ${number}</a></p>`}`;
+}
+
+function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
   const { report_id: id, reference_number: number, alns } = row;
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
@@ -180,8 +223,7 @@ function writeFinding(row: FoundFindings["rows"][number]): Html {
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
 <p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`}</p>
-${row.text ? html`<p>${markWords(row.text)}</p>` : html`<p class="hint">The report has no text for this finding.</p>`}
-${row.plan && html`<p><strong>Plan:</strong> ${markWords(row.plan)}</p>`}
+${isOfAuditee ? writeBeside(row) : writeExcerpts(row)}
 </article>
 `;
 }
@@ -254,15 +296,16 @@ ${lists}</aside>`;
 }
 
 function writeRequest(context: PageContext, { criteria, found: { phrases } }: FindingsResult): Html {
-  const request = writeFindingsQuery(criteria, phrases ?? []);
   const csv = linkFindings(criteria, 1, "/findings.csv");
+  const withTexts = `${csv}${csv.includes("?") ? "&" : "?"}texts=Y`;
   return writeExtract(context, {
     title: [title, ...listChosen(criteria).map(([, words]) => words)].join(", "),
     path: linkFindings(criteria),
     changes: readChanges(criteria),
     rows: [
       { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
-      ...(request ? [request] : []),
+      { name: `The newest ${formatNumber(mostWithTexts)}, with their texts and plans`, csv: withTexts },
+      ...writeFindingsQueries(criteria, phrases ?? []),
     ],
   });
 }

@@ -1,6 +1,7 @@
+import { count } from "../finding-words.ts";
 import { type FindingsOfGroup, mostInFile } from "../findings/find-findings.ts";
 import { describeValue, type FindingCriteria, linkFindings } from "../findings/read-criteria.ts";
-import { writeFindingsQuery } from "../findings/write-query.ts";
+import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
@@ -109,7 +110,10 @@ export function drawYears(years: FindingsOfGroup["years"]): Html {
 <figure><figcaption>Findings</figcaption>${drawColumns("Findings by audit year", column("findings"))}</figure></div>`;
 }
 
-function writeRequirements({ criteria }: Group, { requirements }: FindingsOfGroup): Html {
+function writeRequirements(
+  { criteria }: Group,
+  { requirements, without_requirement: others }: FindingsOfGroup,
+): Html {
   const most = requirements[0]?.findings ?? 1;
   const rows = requirements.map(({ letter, findings }) => ({
     cells: [
@@ -124,9 +128,9 @@ function writeRequirements({ criteria }: Group, { requirements }: FindingsOfGrou
   return section(
     "requirements",
     "Findings by requirement",
-    rows.length === 0
-      ? html`<p>No findings.</p>`
-      : html`<p>A finding counts for each requirement that it concerns.</p>${list}`,
+    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns.</p>`, list]}
+${others > 0 && html`<p>For ${count(others, "finding")}, the requirement is not stated.</p>`}
+${rows.length === 0 && others === 0 && html`<p>No findings.</p>`}`,
   );
 }
 
@@ -177,7 +181,7 @@ ${scroll("Auditees", table("Auditees with the most findings", headings, rows))}`
 
 function writeSource(context: PageContext, { kind, value, criteria }: Group, title: string): Html {
   const [name, column] = tables[kind];
-  const findings = writeFindingsQuery(criteria);
+
   const extra = writeExtra([[column, `eq.${value}`]]);
   return writeExtract(context, {
     title,
@@ -193,7 +197,7 @@ function writeSource(context: PageContext, { kind, value, criteria }: Group, tit
         name: `The newest ${formatNumber(mostInFile)} findings`,
         csv: linkFindings(criteria, 1, "/findings.csv"),
       },
-      ...(findings ? [findings] : []),
+      ...writeFindingsQueries(criteria),
     ],
   });
 }

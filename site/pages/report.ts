@@ -1,6 +1,7 @@
 import { joinAln } from "../aln.ts";
 import type { Column, Table } from "../api-description.ts";
 import { describeOpinion, entityTypes } from "../finding-words.ts";
+import { linkFindings } from "../findings/read-criteria.ts";
 import { formatDay, formatMoney, formatNumber } from "../format.ts";
 import { formatValue } from "../format-value.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -9,7 +10,7 @@ import { emptyQuery, largestLimit } from "../query.ts";
 import type { Report } from "../report.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
-import { describeResult } from "../verdict.ts";
+import { describeResult, nameVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -45,7 +46,7 @@ export function writeReport(context: PageContext, shown: Shown): string {
     description: `The federal single audit of ${name}: ${why}.`,
     body: html`<div class="wrap page">
 <h1>${linkAuditee(general, name)}</h1>
-<p class="verdict${isClean === false && " verdict--found"}">${isClean !== undefined && html`<strong>${isClean ? "Clean" : "Not clean"}:</strong> `}${why}.</p>
+<p class="verdict${isClean === false && " verdict--found"}">${isClean !== undefined && html`<strong>${nameVerdict(isClean)}:</strong> `}${why}.</p>
 ${writeFacts(general)}
 ${writeOtherYears(report)}
 <p class="row only-screen"><a class="button" href="/dissemination/report/pdf/${reportId}">PDF of the report</a></p>
@@ -121,7 +122,8 @@ function writeOtherYears({ general, other_reports: others }: Report): Content {
     (links.length > 0 || all !== undefined) &&
     html`<nav class="only-screen" aria-label="Other years"><ul class="choices">${links.length > 0 && html`<li>Other years:</li>`}${links}${
       all !== undefined &&
-      html`<li><a href="${all}">All years of this auditee, compared with its peers</a></li>`
+      html`<li><a href="${all}">All years of this auditee</a></li>
+  <li><a href="${linkFindings({ auditee: all.replace("/auditee/", "") })}">Its findings in all years</a></li>`
     }</ul></nav>`
   );
 }

@@ -55,6 +55,7 @@ beforeAll(async () => {
   await here.write("federal_awards", [
     award(1, "AWARD-0001", "93", "778"),
     award(1, "AWARD-0002", "10", "555"),
+    { ...award(3, "AWARD-0001", "84", "010"), audit_report_type: "Q" },
     award(20, "AWARD-0001", "93", "778"),
   ]);
   const finding = (number: number, award_reference: string, reference_number: string, more = {}) => ({
@@ -135,14 +136,16 @@ describe("a list", () => {
     expect(polk).toEqual([
       expect.stringMatching(/^Polk County.* POLKPOLK1234$/),
       "2024-03-31 audit year 2023",
-      "qualified",
+      "Not clean opinion qualified",
       "2",
+      // Of these on the program: all, and those with each flag.
       "1",
       "1",
       "1",
-      "1",
+      "0",
       "2024-09-30",
     ]);
+    expect(mesa?.[2]).toMatch(/^Not clean .*opinion on compliance qualified for 1 program$/);
     expect(mesa?.slice(3)).toEqual(["0", "0", "0", "0", "0", "–"]);
     expect(additional?.[0]).toMatch(/ADDITIONAL12 as an additional UEI$/);
     expect(text).toContain(`href="/record/${id(1)}"`);
@@ -233,6 +236,7 @@ describe("a list", () => {
       expect(rows[1]).toMatchObject({
         entry: '="042600524"',
         findings: "2",
+        result: "not clean",
         management_decision_due: "2024-09-30",
       });
     }
@@ -247,6 +251,10 @@ describe("a list", () => {
     expect(text).toContain(`https://api.example.gov/finding_summaries?report_id=in.(${id(1)})`);
     expect(text).toContain(dataSet);
     expect(text).toContain('/check.csv?u=POLKPOLK1234&amp;year=2023"');
+    const ofProgram = (await ask("/check?u=POLKPOLK1234&aln=93.778")).text;
+    expect(ofProgram).toMatch(/finding_summaries\?report_id=in\.[^"<]*alns=cs\.(\{|%7B)93\.778/);
+    const ofAgency = (await ask("/check?u=POLKPOLK1234&aln=93")).text;
+    expect(ofAgency).toMatch(/\/findings\?[^"<]*report_id=in\.[^"<]*federal_agency_prefix=eq\.93/);
     expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
   });
 });

@@ -47,6 +47,24 @@ beforeAll(async () => {
       entity_type: "non-profit",
       fac_accepted_date: "2024-03-01",
     }),
+    submission(3, {
+      auditee_uei: "CCCCCCCC1234",
+      auditee_ein: "123456789",
+      auditee_name: "Cold College",
+      auditee_state: "OH",
+      entity_type: "higher-ed",
+      audit_year: "2021",
+      fac_accepted_date: "2023-01-01",
+    }),
+    submission(4, {
+      auditee_uei: "GSA_MIGRATION",
+      auditee_ein: "123456789",
+      auditee_name: "Cold College",
+      auditee_state: "OH",
+      entity_type: "higher-ed",
+      audit_year: "2020",
+      fac_accepted_date: "2022-01-01",
+    }),
     submission(20, {
       auditee_uei: "HHHHHHHH1234",
       auditee_name: "Hidden Nation",
@@ -60,6 +78,8 @@ beforeAll(async () => {
     award(1, "93.778", { is_direct: "Y" }),
     award(2, "93.778", { is_direct: "N", is_passthrough_award: "Y" }),
     award(2, "10.553", { award_reference: "AWARD-0002", is_direct: "Y" }),
+    award(3, "84.010", { is_direct: "Y" }),
+    award(3, "16.575", { award_reference: "AWARD-0002", amount_expended: "5", is_direct: "N" }),
     award(20, "08.U01"),
   ]);
   await here.write("findings", [
@@ -67,6 +87,9 @@ beforeAll(async () => {
     finding(1, "2023-002", { type_requirement: "L", is_significant_deficiency: "Y" }),
     finding(2, "2023-001", { is_questioned_costs: "Y", type_requirement: "BI" }),
     finding(2, "2023-002", { award_reference: "AWARD-0002", type_requirement: "P" }),
+    finding(3, "2021-001", { type_requirement: "" }),
+    finding(3, "2021-001", { award_reference: "AWARD-0002", type_requirement: "", is_questioned_costs: "Y" }),
+    finding(4, "2020-001", { type_requirement: "" }),
     finding(20, "2023-001", { type_requirement: "N" }),
   ]);
   await here.write("findings_text", [
@@ -78,10 +101,12 @@ beforeAll(async () => {
     text(1, "2023-001", "not followed. It procured “nothing” else."),
     text(1, "2023-002", "Reports were late."),
     text(2, "2023-001", "Costs were not supported."),
+    text(3, "2021-001", `The college is cold.${" Brr.".repeat(1000)}`),
     text(20, "2023-001", "The casino lost zebras."),
   ]);
   await here.write("corrective_action_plans", [
     { report_id: id(2), finding_ref_number: "2023-001", planned_action: "Staff will ask for three bids." },
+    { report_id: id(3), finding_ref_number: "2021-001", planned_action: "We will heat." },
   ]);
   for (const table of [
     "notes_to_sefa",
@@ -117,12 +142,13 @@ async function open(target: string, options = {}) {
 }
 /** The findings on a page: the report's number, and the finding's. */
 const listFindings = (body: string) =>
-  [...body.matchAll(/href="\/record\/[\w-]*?0*(\d+)#([^"]*)"/g)].map(
+  [...body.matchAll(/<h2><a href="\/record\/[\w-]*?0*(\d+)#([^"]*)"/g)].map(
     ([, report, reference]) => `${report} ${reference}`,
   );
 const readStatus = (body: string) => /role="status">([^<]*)</.exec(body)?.[1];
 
-const all = ["1 2023-001", "1 2023-002", "2 2023-001", "2 2023-002"];
+const cold = "3 2021-001";
+const all = ["1 2023-001", "1 2023-002", "2 2023-001", "2 2023-002", cold, "4 2020-001"];
 
 describe("a search for findings", () => {
   it.each<[query: string, findings: string[]]>([
@@ -147,9 +173,18 @@ describe("a search for findings", () => {
     ["year=2022", []],
     ["material_weakness=Y", ["1 2023-001"]],
     ["significant_deficiency=on", ["1 2023-002"]],
-    ["questioned_costs=Y", ["2 2023-001"]],
+    ["questioned_costs=Y", ["2 2023-001", cold]],
     ["repeat=Y&direct=Y", ["1 2023-001"]],
-    ["direct=N", ["2 2023-001"]],
+    ["direct=N", ["2 2023-001", cold]],
+    ["program=84&direct=Y", [cold]],
+    ["program=84&direct=N", []],
+    ["program=84.010&direct=N", []],
+    ["program=84.010&questioned_costs=Y", []],
+    ["direct=Y&questioned_costs=Y", []],
+    ["program=16&direct=N&questioned_costs=Y", [cold]],
+    ["auditee=abcdefgh1234", ["1 2023-001", "1 2023-002"]],
+    ["auditee=CCCCCCCC1234", [cold, "4 2020-001"]],
+    ["auditee=12-3456789&year=2020", ["4 2020-001"]],
     ["accepted_since=2024-04-01", ["1 2023-001", "1 2023-002"]],
   ])("for %s finds %j, the newest first", async (query, findings) => {
     const { status, text: body } = await get(`/findings?${query}`);
@@ -238,8 +273,9 @@ describe("a search for findings", () => {
     [`words=${"line+after+line%0A".repeat(600)}`, "Only the first 200 characters of the words were used."],
     [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
     ["words=a&words=bids", "2 findings: “bids”."],
-    ["words[]=x&page=-1", "4 findings in all public audits."],
-    ["page=9999", "4 findings in all public audits."],
+    ["words[]=x&page=-1", "6 findings in all public audits."],
+    ["page=9999", "6 findings in all public audits."],
+    ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
     const { status, text: body } = await get(`/findings?${query}`);
@@ -247,6 +283,65 @@ describe("a search for findings", () => {
     expect(body).toContain(sentence);
     expect(readStatus(body)).toBeTruthy();
     expect(body).not.toContain("<script>alert");
+  });
+
+  it.each(["state=ZZ", "program=zz", "accepted_since=2024-13-45", "direct=q&requirement=Q", "words=caf%E9"])(
+    "has no CSV file of other findings than those that were asked for: %s",
+    async (query) => {
+      const { status, text: body } = await get(`/findings.csv?${query}`);
+      expect([status, body.includes("was not understood") || body.includes("is not understood")]).toEqual([
+        400,
+        true,
+      ]);
+    },
+  );
+
+  it("counts in CSV which of a finding's awards the search is about", async () => {
+    const { text: body } = await get("/findings.csv?program=16&direct=N");
+    const rows = parse(body, { columns: true, bom: true });
+    expect(rows).toMatchObject([
+      { awards: "2", amount_expended: "1234572", matching_awards: "1", matching_amount_expended: "5" },
+    ]);
+  });
+
+  it("has a CSV file with texts and plans", async () => {
+    const { text: body } = await get("/findings.csv?words=heat&texts=Y");
+    const [row] = parse(body, { columns: true, bom: true }) as Record<string, string>[];
+    expect(row).toMatchObject({
+      finding_text: expect.stringMatching(/^The college.*Brr\.$/),
+      planned_action: "We will heat.",
+    });
+    expect((await get("/findings?words=heat")).text).toContain("/findings.csv?words=heat&amp;texts=Y");
+  });
+
+  it.each<[query: string, request: RegExp]>([
+    ["state=TX", /finding_summaries\?[^"<]*auditee_state=eq\.TX/],
+    ["state=TX", /order=fac_accepted_date.desc.nullslast,report_id.desc,reference_number[^"<]*limit=5000/],
+    ["program=93.778", /finding_summaries\?[^"<]*alns=cs\.(\{|%7B)93\.778/],
+    ["program=93.778&direct=Y", /\/findings\?[^"<]*limit=20000[^"<]*federal_awards\.is_direct=eq\.Y/],
+    ["words=bids", /findings_text\?[^"<]*plfts\.bids/],
+    ["words=bids", /corrective_action_plans\?[^"<]*plfts\.bids/],
+    ["words=bids&program=93", /findings_text\?[^"<]*findings\.federal_awards\.federal_agency_prefix=eq\.93/],
+    ["auditee=CCCCCCCC1234", /finding_summaries\?[^"<]*auditee_uei=eq\.CCCCCCCC1234/],
+    ["auditee=123456789", /finding_summaries\?[^"<]*general\.auditee_ein=eq\.123456789/],
+  ])("for %s names the API's request for the same findings", async (query, request) => {
+    const { text: body } = await get(`/findings?${query}`);
+    expect(body.replaceAll("&amp;", "&")).toMatch(request);
+  });
+
+  it("shows an auditee's texts beside its plans, and where their rest is", async () => {
+    const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
+    expect(body).toMatch(
+      /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
+    );
+    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">The whole text`);
+  });
+
+  it("offers other forms of the words, and the requirement that they name", async () => {
+    const { text: body } = await get("/findings?words=Suspension+and+debarment");
+    expect(body).toContain('href="/findings?words=suspended+and+debarment"');
+    expect(body).toContain('href="/findings?requirement=I"');
+    expect((await get("/findings?words=tractors")).text).not.toContain("See also");
   });
 
   it("writes CSV in which no name is a formula", async () => {
@@ -269,6 +364,15 @@ describe("a search for findings", () => {
     expect(body).not.toMatch(/Hidden|HHHHHHHH1234/);
     expect((await get(`/findings.csv?${query}`)).text.trim().split("\n")).toHaveLength(1);
   });
+});
+
+it("findings of an auditee with only suppressed reports are like those of an unknown one", async () => {
+  for (const path of ["/findings?", "/findings.csv?texts=Y&"]) {
+    const [hidden, unknown] = await Promise.all(
+      ["HHHHHHHH1234", "ZZZZZZZZ1234"].map((each) => get(`${path}auditee=${each}`)),
+    );
+    expect(hidden?.text.replaceAll("HHHHHHHH1234", "ZZZZZZZZ1234")).toBe(unknown?.text);
+  }
 });
 
 it.each([
@@ -322,6 +426,12 @@ describe("the page of a program, an agency or a state", () => {
       { audit_year: "2023", amount_expended: "2469134", findings: "3", material_weaknesses: "1" },
     ]);
     expect((await get(target)).text).toContain(`<a href="${target}.csv">`);
+  });
+
+  it("says how many findings state no requirement", async () => {
+    const { text: body } = await get("/state/OH");
+    expect(body).toContain("For 2 findings, the requirement is not stated.");
+    expect(body).not.toContain("No findings");
   });
 
   it("lists the auditees with the most findings", async () => {

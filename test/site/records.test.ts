@@ -43,6 +43,7 @@ beforeAll(async () => {
       gaap_results: "not_gaap",
       sp_framework_opinions: "unmodified_opinion",
     }),
+    submission(8, { ...city, audit_year: "2020", auditee_uei: "GSA_MIGRATION" }),
     submission(5, { auditee_name: "Silent County", auditee_uei: "SILENTSILENT" }),
     submission(6, {
       ...city,
@@ -177,7 +178,7 @@ describe("the page of a report", () => {
     const [, card = ""] = /<article class="finding"[^>]*>(.*?)<\/article>/s.exec(text) ?? [];
     expect(read(card)).toContain(
       "2023-001 material weakness repeat Programs 93.778 Medicaid 84.010 Title I Requirement allowable costs; reporting" +
-        " Awards 2 awards, $2,000,000 expended, direct and passed through Repeat of 2022-004 , 2022-024 , 2021-001",
+        " Awards 2 awards, $2,000,000 expended, direct and passed through Repeat of 2022-004 , 2022-024 , 2021-001 (in no earlier public report of this auditee)",
     );
     expect(read(card)).toContain(
       "What the auditor found The city &lt;b&gt;lost receipts. What the auditee plans We will keep them.",
@@ -202,10 +203,18 @@ describe("the page of a report", () => {
       "/auditee/ALDERALDER12",
       `/record/${id(2)}`,
       `/record/${id(4)}`,
+      `/record/${id(8)}`,
+      "/findings?auditee=ALDERALDER12",
       "/search?q=043015799",
       `/dissemination/report/pdf/${id(1)}`,
     ])
       expect(text).toContain(`href="${link}"`);
+  });
+
+  it("counts the findings of each award, and says what is not stated", async () => {
+    const text = await open(`/record/${id(1)}`);
+    expect(text).toContain("93.778 Medicaid $1,500,000 direct not stated qualified 2");
+    expect(text).toContain("84.010 Title I $500,000 passed through not stated not stated 1");
   });
 
   it("shows the largest awards, says of how many, and has all as CSV", async () => {
@@ -250,15 +259,26 @@ describe("the page of an auditee", () => {
   it("has a row for each year, the newest first, also for those without a public report", async () => {
     const text = await open("/auditee/ALDERALDER12");
     expect(text).toMatch(/^ City of Alder Local government in Iowa\. UEI ALDERALDER12/);
-    expect(text).toContain("Findings in 2 of 3 public reports.");
+    expect(text).toContain("2 of 4 public reports are clean. The newest, of 2023: not clean: 2 findings");
     expect(text).toMatch(
-      /2023 2 1 1 unmodified and qualified \$2,000,000 =Brown &amp; Co 2024-01-31 2022 25 0 0 unmodified .*? 2021 no public report 2020 no public report 2019 0 0 0 /,
+      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
     );
-    expect(await open("/auditee/111222333")).toContain("2021 no public report");
+    expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
+  });
+
+  it("leads to its findings of all years", async () => {
+    for (const each of ["ALDERALDER12", "111222333"])
+      expect((await get(`/auditee/${each}`)).text).toContain(
+        `<a href="/findings?auditee=${each}">Its 27 findings`,
+      );
+  });
+
+  it("says why there is no comparison", async () => {
+    expect(await open("/auditee/SILENTSILENT")).toContain("There is no comparison: in each of these years");
   });
 
   it("says that a report covers two years", async () => {
-    expect(await open("/auditee/BIENNIAL1234")).toContain("2022 in the next report 2021 0");
+    expect(await open("/auditee/BIENNIAL1234")).toContain("2022 in the next report 2021 Clean");
   });
 
   it("compares findings with public reports of the same kind and size, if there are 20", async () => {
@@ -306,8 +326,20 @@ describe("the page of an auditee", () => {
     const [, first = ""] = text.split("\n");
     expect(first).toContain("'=Brown & Co");
     expect(first).toContain('"=""043015799"""');
-    expect(text.trim().split("\n")).toHaveLength(4);
+    expect(text.trim().split("\n")).toHaveLength(5);
   });
+});
+
+it("does not ask to try again if the role of the pages lacks a right", async () => {
+  const right = "execute on function publication.describe_auditee(text)";
+  await here.select(`revoke ${right} from site`);
+  try {
+    const { status, text, headers } = await get("/auditee/ALDERALDER12");
+    expect([status, headers["retry-after"], /try again/i.test(text)]).toEqual([500, undefined, false]);
+    expect(text).toContain("X-Request-Id to the operator");
+  } finally {
+    await here.select(`grant ${right} to site`);
+  }
 });
 
 it("no page of a report or auditee reads suppressed rows", async () => {

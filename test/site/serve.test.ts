@@ -149,6 +149,29 @@ it.each([
   expect((await get(`/record/${id}`)).status).toBe(404);
 });
 
+it("the report service may read what every page shows", async () => {
+  const general =
+    "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' limit 1";
+  const [row] = await query<{ report_id: string; auditee_uei: string }>(general);
+  const { report_id: report, auditee_uei: auditee } = row ?? {};
+  for (const path of [
+    `/record/${report}`,
+    `/record/${report}/federal_awards.csv`,
+    `/auditee/${auditee}`,
+    `/auditee/${auditee}.csv`,
+    `/check?u=${auditee}`,
+    `/check.csv?u=${auditee}`,
+    `/changes?u=${auditee}`,
+    `/search?q=${auditee}`,
+    "/findings?words=procurement",
+    "/findings.csv",
+    "/state/TX",
+    "/agency/93",
+    "/program/93.778",
+  ])
+    expect([path, (await get(path)).status]).toEqual([path, 200]);
+});
+
 it("security.txt names the contact, and expires within a year", async () => {
   const { status, headers, body } = await get("/.well-known/security.txt");
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);

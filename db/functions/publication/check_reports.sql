@@ -37,12 +37,17 @@ begin
           'fac_accepted_date', general.fac_accepted_date,
           'gaap_results', general.gaap_results,
           'sp_framework_opinions', general.sp_framework_opinions,
-          'findings_on_aln', on_aln.findings,
+          'findings_on_aln', (on_aln.counts ->> 'findings')::bigint,
+          'modified_programs', publication.list_modified_programs(general.report_id),
+          'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
+          'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
+          'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
+          'is_going_concern_included', general.is_going_concern_included,
           -- 2 CFR 200.521(d)
           'management_decision_due', case
-            when coalesce(on_aln.findings, (counted.counts ->> 'findings')::bigint) > 0 then (general.fac_accepted_date + interval '6 months')::date
+            when (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint > 0 then (general.fac_accepted_date + interval '6 months')::date
           end
-        ) || counted.counts
+        ) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
         order by ranked.id
       ),
       '[]'
@@ -51,16 +56,12 @@ begin
     join disclosed.general on general.report_id = ranked.report_id
     cross join lateral publication.count_findings(ranked.report_id) as counted (counts)
     cross join lateral (
-      select case when aln is not null then count(*) end as findings
-      from disclosed.finding_summaries as findings
-      where findings.report_id = ranked.report_id and exists (
-        select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.')
-      )
+      select case when aln is not null then publication.count_findings(ranked.report_id, aln) end as counts
     ) as on_aln
     where ranked.place = 1
   );
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinion, how many findings it has and how many of these concern the program or agency, and when management decisions are due. "reports" counts all that were found.';
-grant execute on function publication.check_reports to report_service, site;
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinions, how many findings it has and how many of these concern the program or agency, and when management decisions are due. Other counts of findings are of those that concern it. "reports" counts all that were found.';
+grant execute on function publication.check_reports to site;

@@ -40,4 +40,4 @@ end
 $$;
 comment on function publication.count_findings_with is
   'Returns how many public findings have all these words in a text or in a corrective action plan (1001: about 1,000 or more).';
-grant execute on function publication.count_findings_with to report_service, site;
+grant execute on function publication.count_findings_with to site;

@@ -83,4 +83,4 @@ as $$
 $$;
 comment on function publication.describe_api is
   'Returns the served versions of the API, oldest first, with their tables, keys, columns, relationships and functions, and the comments on them.';
-grant execute on function publication.describe_api to report_service, site;
+grant execute on function publication.describe_api to site;

@@ -1,4 +1,4 @@
--- It reads only public tables, so an auditee with only suppressed reports is like an unknown one. Some EINs are in thousands of reports.
+-- It reads only public tables, so an auditee with only suppressed reports is like an unknown one.
 create or replace function publication.describe_auditee(asked_id text)
 returns jsonb
 language plpgsql stable strict security definer set search_path = ''
@@ -7,15 +7,7 @@ declare
   own text[];
   additional text[];
 begin
-  own := array(
-    select named.report_id
-    from (
-      select general.report_id from disclosed.general where general.auditee_uei = asked_id
-      union all
-      select general.report_id from disclosed.general where general.auditee_ein = asked_id
-      limit 1000
-    ) as named
-  );
+  own := array(select publication.list_auditee_reports(asked_id));
   additional := array(
     select additional_ueis.report_id from disclosed.additional_ueis where additional_ueis.additional_uei = asked_id
     union
@@ -34,7 +26,10 @@ begin
           general.audit_period_covered, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
           general.auditee_state, general.entity_type, general.total_amount_expended, general.gaap_results,
           general.sp_framework_opinions, general.auditor_firm_name, general.auditor_ein,
+          general.is_internal_control_material_weakness_disclosed, general.is_internal_control_deficiency_disclosed,
+          general.is_material_noncompliance_disclosed, general.is_going_concern_included,
           counted.counts,
+          publication.list_modified_programs(general.report_id) as modified_programs,
           publication.compare_with_peers(
             general.audit_year, general.entity_type, general.total_amount_expended, (counted.counts ->> 'findings')::bigint
           ) as peers
@@ -60,4 +55,4 @@ end
 $$;
 comment on function publication.describe_auditee is
   'Returns the public reports of the auditee with a UEI or EIN, newest first, with their findings compared with those of its peers, and the reports in which it is an additional UEI or EIN. Returns null if there are none.';
-grant execute on function publication.describe_auditee to report_service, site;
+grant execute on function publication.describe_auditee to site;

@@ -34,4 +34,4 @@ as $$
 $$;
 comment on function publication.describe_changes is
   'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, the IDs of the first 100 of each, and the names of the auditees of those that are public now.';
-grant execute on function publication.describe_changes to report_service, site;
+grant execute on function publication.describe_changes to site;

@@ -64,6 +64,9 @@ begin
         'requirements', (
           select coalesce(jsonb_agg(to_jsonb(requirements) order by requirements.findings desc, requirements.letter), '[]') from requirements
         ),
+        'without_requirement', (
+          select coalesce(sum(grouped.findings), 0) from grouped where grouped.type_requirement is null or grouped.type_requirement = ''
+        ),
         'states', (select coalesce(jsonb_agg(to_jsonb(states) order by states.findings desc, states.auditee_state), '[]') from states),
         'auditees', (
           select coalesce(jsonb_agg(
@@ -85,5 +88,5 @@ begin
 end
 $$;
 comment on function publication.describe_findings is
-  'Returns what public reports say of a program (aln), an agency or a state: totals by year, findings by requirement and by state, and the ten auditees with the most findings.';
-grant execute on function publication.describe_findings to report_service, site;
+  'Returns what public reports say of a program (aln), an agency or a state: totals by year, findings by requirement, without one and by state, and the ten auditees with the most findings.';
+grant execute on function publication.describe_findings to site;

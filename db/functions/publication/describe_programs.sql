@@ -39,4 +39,4 @@ end
 $$;
 comment on function publication.describe_programs is
   'Returns how many programs have public awards in an audit year (null: in all years), and one page of them with their totals: sorted by the column that sort names, the largest value first, or by aln if sort names no total.';
-grant execute on function publication.describe_programs to report_service, site;
+grant execute on function publication.describe_programs to site;

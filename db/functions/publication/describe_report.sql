@@ -6,46 +6,55 @@ as $$
 declare
   general jsonb;
   findings jsonb;
+  parts jsonb;
+  of_auditee text[];
 begin
   select to_jsonb(source) into general from disclosed.general as source where source.report_id = asked_report_id;
   if general is null then
     return null;
   end if;
   findings := publication.list_findings(asked_report_id, 20 * (least(greatest(asked_page, 1), 1000) - 1));
+  of_auditee := array(
+    select publication.list_auditee_reports(
+      case when general ->> 'auditee_uei' ~ '^[A-Z0-9]{12}$' then general ->> 'auditee_uei' else general ->> 'auditee_ein' end
+    )
+  );
+  parts := publication.list_report_parts(asked_report_id);
   return jsonb_build_object(
     'general', general,
     'counts', publication.count_findings(asked_report_id),
     'findings', findings,
     'earlier', publication.list_earlier_findings(
-      asked_report_id,
+      general ->> 'audit_year',
       array(
         select named.number
         from jsonb_array_elements(findings) as finding
         cross join lateral regexp_split_to_table(finding ->> 'prior_finding_ref_numbers', '[,;\s]+') as named (number)
         where named.number <> ''
         limit 200
-      )
+      ),
+      of_auditee
     ),
     -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
-    'modified_programs', (
-      select coalesce(jsonb_object_agg(modified.audit_report_type, modified.programs), '{}')
+    'modified_programs', publication.list_modified_programs(asked_report_id),
+    'parts', parts,
+    -- Of the awards that are shown.
+    'award_findings', (
+      select coalesce(jsonb_object_agg(counted.award_reference, counted.findings), '{}')
       from (
-        select
-          awards.audit_report_type,
-          count(distinct (awards.federal_agency_prefix, awards.federal_award_extension)) as programs
-        from disclosed.federal_awards as awards
-        where awards.report_id = asked_report_id and awards.audit_report_type in ('Q', 'A', 'D')
-        group by awards.audit_report_type
-      ) as modified
+        select findings.award_reference, count(distinct findings.reference_number) as findings
+        from disclosed.findings
+        where findings.report_id = asked_report_id
+          and findings.award_reference in (select award ->> 'award_reference' from jsonb_array_elements(parts -> 'federal_awards' -> 'rows') as award)
+        group by findings.award_reference
+      ) as counted
     ),
-    'parts', publication.list_report_parts(asked_report_id),
     'other_reports', (
       select coalesce(jsonb_agg(to_jsonb(others) order by others.audit_year desc, others.report_id desc), '[]')
       from (
         select other.report_id, other.audit_year
         from disclosed.general as other
-        where other.auditee_uei = general ->> 'auditee_uei' and other.auditee_uei <> 'GSA_MIGRATION'
-          and other.report_id <> asked_report_id
+        where other.report_id = any (of_auditee) and other.report_id <> asked_report_id
         order by other.audit_year desc, other.report_id desc
         limit 20
       ) as others
@@ -55,4 +64,4 @@ end
 $$;
 comment on function publication.describe_report is
   'Returns what a page shows of a public report: its row in general, up to 20 findings, and the first rows of its other tables. Returns null if the report is suppressed, superseded or unknown.';
-grant execute on function publication.describe_report to report_service, site;
+grant execute on function publication.describe_report to site;

@@ -35,4 +35,4 @@ as $$
 $$;
 comment on function publication.describe_service is
   'Returns the live data set (null if there is none) with its number of public rows per table, how long a one-time token can be redeemed, and the served versions of the API with their announced retirement.';
-grant execute on function publication.describe_service to report_service, site;
+grant execute on function publication.describe_service to site;

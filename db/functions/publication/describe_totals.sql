@@ -15,4 +15,4 @@ end
 $$;
 comment on function publication.describe_totals is
   'Returns the totals of the live data set by state and by agency, and the date of its newest submission.';
-grant execute on function publication.describe_totals to report_service, site;
+grant execute on function publication.describe_totals to site;

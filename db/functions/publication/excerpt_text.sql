@@ -1,12 +1,12 @@
 -- The text loses the characters that mark its words, so that only this function can have written them. ts_headline() would leave
 -- out what looks like a tag, so U+0003 stands for "<" meanwhile.
-create or replace function publication.excerpt_text(document text, words tsquery)
+create or replace function publication.excerpt_text(document text, words tsquery, longest integer default 300)
 returns text
 language sql immutable security invoker set search_path = ''
 as $$
   select translate(
     case
-      when words is null then "left"(cleaned, 300) || case when length(cleaned) > 300 then '…' else '' end
+      when words is null then "left"(cleaned, longest) || case when length(cleaned) > longest then '…' else '' end
       else ts_headline(
         'pg_catalog.english', cleaned, words,
         format('StartSel=%s, StopSel=%s, MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "', chr(1), chr(2))

@@ -1,10 +1,18 @@
--- The findings of a search, for a spreadsheet. It reads only the public tables. See search_findings() for the settings.
+-- The findings of a search, for a spreadsheet. It reads only the public tables. See search_findings() for the settings. A spreadsheet
+-- has room for 32,767 characters in a cell, and a file of 500 findings with such texts would have 30 MB.
 create or replace function publication.export_findings(criteria jsonb)
 returns json
 language plpgsql stable security definer
 set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off set jit = off
 as $$
 declare
+  has_texts constant boolean := coalesce(criteria ->> 'texts' = 'Y', false);
+  of_awards constant text := publication.write_award_conditions(criteria);
+  most constant integer := case
+    when has_texts then 500
+    when publication.list_phrases(criteria ->> 'words') is null then 5000
+    else 3000
+  end;
   found json;
 begin
   execute format(
@@ -16,17 +24,27 @@ begin
       )
       select coalesce(json_agg(listed), '[]')
       from (
-        select general.auditee_name, matches.*
+        select general.auditee_name, matches.* %s %s
         from matches
         join disclosed.general on general.report_id = matches.report_id
+        order by matches.fac_accepted_date desc nulls last, matches.report_id desc, matches.reference_number
       ) as listed
-    $query$, publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria)
+    $query$,
+    publication.write_finding_conditions(criteria),
+    publication.write_phrase_conditions(criteria),
+    case when has_texts then ', publication.join_texts(matches.report_id, matches.reference_number, 10000) as texts' end,
+    ', case when matches.awards = 1 then jsonb_build_object(''awards'', 1, ''amount_expended'', matches.amount_expended)'
+    ' else (select jsonb_build_object(''awards'', count(*), ''amount_expended'', sum(awards.amount_expended))'
+    ' from disclosed.findings as rows join disclosed.federal_awards as awards'
+    ' on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
+    ' where rows.report_id = matches.report_id and rows.reference_number = matches.reference_number and ' || of_awards
+    || ') end as matching'
   )
   into found
-  using criteria, case when publication.list_phrases(criteria ->> 'words') is null then 5000 else 3000 end;
+  using criteria, most;
   return found;
 end
 $$;
 comment on function publication.export_findings is
-  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names.';
-grant execute on function publication.export_findings to report_service, site;
+  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names. If a search concerns awards, "matching" has the number and the amount of those of a finding''s awards that match it. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans.';
+grant execute on function publication.export_findings to site;

@@ -7,4 +7,4 @@ as $$
 $$;
 comment on function publication.is_switched_on is
   'Whether the service is switched on, and the database compared with the ledger since the server started. If not, requests get 503 and tokens cannot be redeemed.';
-grant execute on function publication.is_switched_on to report_service, site;
+grant execute on function publication.is_switched_on to site;

@@ -104,4 +104,4 @@ end
 $$;
 comment on function publication.list_changes is
   'Returns the kept records of changes, newest first, like publication.describe_changes(), but only with reports that were added or changed and match the criteria: an auditee''s state, a program or agency, and UEIs, EINs and report IDs. is_read is false where too many reports changed to be looked at.';
-grant execute on function publication.list_changes to report_service, site;
+grant execute on function publication.list_changes to site;

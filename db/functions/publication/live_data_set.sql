@@ -5,4 +5,4 @@ as $$
   select data_sets.id from publication.data_sets where data_sets.state = 'live'
 $$;
 comment on function publication.live_data_set is 'The ID of the live data set.';
-grant execute on function publication.live_data_set to report_service, site;
+grant execute on function publication.live_data_set to site;

@@ -77,8 +77,8 @@ begin
             to_jsonb(shown) || jsonb_build_object(
               'auditee_name', general.auditee_name,
               'auditee_city', general.auditee_city,
-              'text', publication.excerpt_text(texts.text, $3),
-              'plan', case when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3) end
+              'text', publication.excerpt_text(texts.text, $3, $6),
+              'plan', case when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3, $6) end
             )
             order by shown.place
           ), '[]')
@@ -99,10 +99,12 @@ begin
     $query$, publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria)
   )
   into found
-  using criteria, least(greatest(skipped, 0), 9980), words, case when phrases is null then 10001 else 3000 end, phrases;
+  using
+    criteria, least(greatest(skipped, 0), 9980), words, case when phrases is null then 10001 else 3000 end, phrases,
+    case when criteria ? 'auditee' then 2000 else 300 end;
   return found;
 end
 $$;
 comment on function publication.search_findings is
   'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for.';
-grant execute on function publication.search_findings to report_service, site;
+grant execute on function publication.search_findings to site;

@@ -30,4 +30,4 @@ end
 $$;
 comment on function publication.search_reports is
   'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 16 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
-grant execute on function publication.search_reports to report_service, site;
+grant execute on function publication.search_reports to site;

@@ -34,4 +34,4 @@ end
 $$;
 comment on function publication.suggest_names is
   'Returns up to five names of public reports'' auditees that are spelled like a text, the most similar first.';
-grant execute on function publication.suggest_names to report_service, site;
+grant execute on function publication.suggest_names to site;

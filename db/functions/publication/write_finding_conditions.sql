@@ -5,10 +5,23 @@ create or replace function publication.write_finding_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''
 as $$
-  select coalesce(string_agg(listed.condition, ' and '), 'true')
+  select coalesce(string_agg(listed.condition, ' and '), 'true') || coalesce(
+    -- PostgreSQL would read all awards first for an "exists".
+    ' and (' || case
+      when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat'] then 'findings.awards = 1'
+      -- Each of the finding's awards is direct, or none is.
+      when criteria ?| array['aln', 'agency'] and criteria ? 'direct' then 'findings.is_direct <> ''Both'''
+    end
+    || ' or (select true from disclosed.findings as rows'
+    ' join disclosed.federal_awards as awards on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
+    ' where rows.report_id = findings.report_id and rows.reference_number = findings.reference_number and '
+    || publication.write_award_conditions(criteria) || ' limit 1))',
+    ''
+  )
   from (
     values
       ('report_ids', 'findings.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
+      ('auditee', 'findings.report_id = any (array(select publication.list_auditee_reports($1 ->> ''auditee'')))'),
       ('year', 'findings.audit_year = $1 ->> ''year'''),
       ('state', 'findings.auditee_state = $1 ->> ''state'''),
       ('entity_type', 'findings.entity_type = $1 ->> ''entity_type'''),

@@ -327,7 +327,7 @@ export const attacks: Record<string, string> = {
     "describe_report() returns suppressed reports",
   "do $$ begin execute replace(pg_get_functiondef('publication.list_report_rows(text, text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
     "list_report_rows() returns rows of suppressed reports",
-  "update suppressed.general set auditee_uei = 'HHHHHHHH1234'; do $$ begin execute replace(pg_get_functiondef('publication.describe_auditee(text)'::regprocedure), 'from disclosed.general where', 'from suppressed.general where'); end $$":
+  "update suppressed.general set auditee_uei = 'HHHHHHHH1234'; do $$ begin execute replace(pg_get_functiondef('publication.list_auditee_reports(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "describe_auditee() knows auditees that have only suppressed reports",
   "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "suggest_names() returns names of suppressed reports' auditees",

@@ -1,0 +1,20 @@
+-- The files split long texts over rows.
+create or replace function publication.join_texts(asked_report_id text, number text, longest integer)
+returns jsonb
+language sql stable security invoker set search_path = ''
+as $$
+  select jsonb_build_object(
+    'finding_text', (
+      select "left"(string_agg(parts.finding_text, '' order by parts.row_number), longest)
+      from disclosed.findings_text as parts
+      where parts.report_id = asked_report_id and parts.finding_ref_number = number
+    ),
+    'planned_action', (
+      select "left"(string_agg(parts.planned_action, '' order by parts.row_number), longest)
+      from disclosed.corrective_action_plans as parts
+      where parts.report_id = asked_report_id and parts.finding_ref_number = number
+    )
+  )
+$$;
+comment on function publication.join_texts is
+  'Returns the beginnings of a public finding''s text and of its plan.';

@@ -1,0 +1,26 @@
+-- A finding has a row for each of its awards. One row has to meet all conditions: if a finding concerns a direct award of one agency
+-- and a passed-through award of another, no search for direct awards of the other should find it.
+create or replace function publication.write_award_conditions(criteria jsonb)
+returns text
+language sql immutable security invoker set search_path = ''
+as $$
+  select string_agg(listed.condition, ' and ')
+  from (
+    values
+      (
+        'aln',
+        '(awards.federal_agency_prefix, awards.federal_award_extension)'
+        ' = (split_part($1 ->> ''aln'', ''.'', 1), split_part($1 ->> ''aln'', ''.'', 2))'
+      ),
+      ('agency', 'awards.federal_agency_prefix = $1 ->> ''agency'''),
+      ('direct', 'awards.is_direct = $1 ->> ''direct'''),
+      ('requirement', 'strpos(rows.type_requirement, $1 ->> ''requirement'') > 0'),
+      ('material_weakness', 'rows.is_material_weakness = ''Y'''),
+      ('significant_deficiency', 'rows.is_significant_deficiency = ''Y'''),
+      ('questioned_costs', 'rows.is_questioned_costs = ''Y'''),
+      ('repeat', 'rows.is_repeat_finding = ''Y''')
+  ) as listed (criterion, condition)
+  where criteria ? listed.criterion and criteria ?| array['aln', 'agency', 'direct']
+$$;
+comment on function publication.write_award_conditions is
+  'Returns the conditions of a search that one row of a finding and its award must meet together, as SQL that refers to the criteria as $1. It is null if none concerns awards.';
