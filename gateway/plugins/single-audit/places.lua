@@ -11,7 +11,7 @@ local ANSWER_SECONDS = 70
 local READING_SECONDS = 3600
 local RETRY_AFTER = "5"
 -- How often all waiting requests together ask for a place.
-local TRIES_PER_SECOND = 1000
+local TRIES_PER_SECOND = 2000
 local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 1
 -- How long a request that could not take a place keeps newcomers from taking it.
 local AWAITED_SECONDS = 0.3
