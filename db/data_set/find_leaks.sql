@@ -359,7 +359,7 @@ begin
     return next 'publication.export_findings() returns suppressed reports, so the pages would hand them out.';
   end if;
   if exists (
-    select from jsonb_each(publication.describe_findings(jsonb_build_object('report_ids', hidden))) as part where part.value not in ('[]', 'null')
+    select from jsonb_each(publication.describe_findings(jsonb_build_object('report_ids', hidden))) as part where part.value not in ('[]', 'null', '0')
   ) then
     return next 'publication.describe_findings() counts findings of suppressed reports, so the pages would show them.';
   end if;
