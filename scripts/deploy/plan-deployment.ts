@@ -5,7 +5,7 @@ import { describeChangedRights, LeaksFound } from "../sql/check-leaks.ts";
 import { type ChangedRight, compareLines } from "../sql/check-rights.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
-import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
+import { type CatalogRow, compareCatalogs, keepLasting, type ObjectChange, readCatalog } from "./catalog.ts";
 import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
@@ -106,7 +106,7 @@ async function tryDeployment(
   plan.isDriftUnknown = drift.durable === "unknown";
   plan.indexes = indexes.map(({ schema_name, name }) => `${schema_name}.${name}`);
   const current = await readCatalog(client);
-  const durable = select(current, "durable");
+  const durable = keepLasting(current);
   // An index is not valid if a migration without a transaction has failed.
   const left = (plan.isDriftNew ? deployed?.durable_objects : undefined) ?? durable;
   plan.drift = compareCatalogs(
@@ -124,7 +124,7 @@ async function tryDeployment(
     const built = await readCatalog(scratch);
     const isAhead = newer.length > 0;
     if (plan.isDriftUnknown && pending.length === 0 && !isAhead)
-      plan.drift = compareCatalogs(select(built, "durable"), durable);
+      plan.drift = compareCatalogs(keepLasting(built), durable);
     if (!isOutdated) return;
     if (isAhead) plan.indexes = await listOtherIndexes(client, scratch);
     const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
@@ -132,7 +132,7 @@ async function tryDeployment(
     plan.changes = isAhead
       ? // What newer migrations made stays, and the views of dissemination have all columns of their tables.
         api.filter(({ object }) => !object.startsWith("view dissemination."))
-      : [...compareCatalogs(before, select(built, "durable")), ...api];
+      : [...compareCatalogs(select(before, "durable"), select(built, "durable")), ...api];
     const added = plan.changes.flatMap(({ lines }) => lines);
     plan.awaitedColumns = awaitedColumns.filter((name) => {
       const [table, column] = name.split(".");
