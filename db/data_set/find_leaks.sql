@@ -560,4 +560,4 @@ $$;
 comment on function publication.find_leaks is
   'Returns one sentence per leak: each right that differs from the list in db/contracts/rights.txt, as the last deployment recorded it, and each way in which rows of suppressed submissions would be shown.';
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
-grant execute on function publication.find_changed_rights, publication.find_schemas to deployment_planner;
+grant execute on function publication.find_changed_rights, publication.find_rights, publication.find_schemas to deployment_planner;

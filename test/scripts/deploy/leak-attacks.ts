@@ -85,6 +85,9 @@ export const strayRights: Record<string, string> = {
     "Unlisted: report_service may execute on function publication.peek()",
   [`create function publication.peek() returns bigint ${definer}; grant execute on function publication.peek to authenticator`]:
     "Unlisted: authenticator may execute on function publication.peek()",
+  // Any role may run code in a trusted language.
+  "create trusted language other handler plpgsql_call_handler":
+    "Unlisted: PUBLIC may usage on language other",
   "grant execute on function access.redeem_access_token to site":
     "Unlisted: site may execute on function access.redeem_access_token(uuid)",
   "grant execute on function publication.find_leaks to report_service":
