@@ -486,7 +486,19 @@ begin
     select distinct format('publication.%s() names suppressed reports beside public ones, so the pages would show them.', answers.name)
     from answers
     cross join lateral jsonb_path_query(answers.answer, 'strict $.**.report_id') as named
-    join unnest(hidden) as hidden_id on hidden_id = named #>> '{}';
+    join unnest(hidden) as hidden_id on hidden_id = named #>> '{}'
+    union all
+    (
+      select 'publication.check_reports() counts suppressed reports beside public ones, so the pages would show them.'
+      from neighbors
+      cross join lateral jsonb_to_recordset(publication.check_reports(array[neighbors.id])) as checked (reports bigint)
+      where checked.reports <> (
+        select count(distinct general.report_id)
+        from publication.list_reports_of(array[neighbors.id]) as found
+        join disclosed.general on general.report_id = found.report_id
+      )
+      limit 1
+    );
 end
 $$;
 

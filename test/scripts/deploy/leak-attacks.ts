@@ -246,7 +246,7 @@ const rewrite = (names: string, from: string, to: string) =>
 const withSuppressed = (names: string) => rewrite(names, "disclosed.general", "dissemination.general");
 /** Gives a suppressed report the UEI of a public one. */
 const shareUei =
-  "update suppressed.general set audit_year = '2099', auditee_uei = (select min(auditee_uei) from disclosed.general where auditee_uei ~ '^[A-Z0-9]{12}$')";
+  "update suppressed.general set auditee_uei = (select min(auditee_uei) from disclosed.general where auditee_uei ~ '^[A-Z0-9]{12}$')";
 const recordChange =
   "insert into publication.changes (from_data_set, to_data_set, added, changed, removed) select id, id, array(select report_id from suppressed.general), '{}', '{}' from publication.data_sets limit 1";
 
@@ -350,7 +350,7 @@ export const attacks: Record<string, string> = {
   [`${shareUei}; ${rewrite("describe_report", "from disclosed.general as other", "from dissemination.general as other")}`]:
     "describe_report() names suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("check_reports list_reports_of")}`]:
-    "check_reports() names suppressed reports beside public ones",
+    "check_reports() counts suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("search_reports list_matches")}; ${rewrite("write_search_conditions", "from disclosed.general as named", "from dissemination.general as named")}`]:
     "search_reports() names suppressed reports beside public ones",
   "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; create or replace function publication.count_findings_with(words text) returns integer language sql stable strict security definer set search_path = '' as $$ select count(*)::integer from dissemination.findings_text where extensions.text_words(finding_text) @@ plainto_tsquery('pg_catalog.english', words) $$":
