@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { allowAnyOrigin } from "../shared/web/any-origin.ts";
 import { DatabaseUnavailable } from "../shared/web/database.ts";
-import { makeError, sendError } from "../shared/web/error-responses.ts";
+import { sendError } from "../shared/web/error-responses.ts";
 import { createAuditeeReader } from "./auditee.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader, createFilteredChangesReader, type ReadFilteredChanges } from "./changes.ts";
@@ -25,6 +25,7 @@ import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
 import { listTotals, writeTotals } from "./pages/totals.ts";
 import { type AskedPrograms, createProgramsReader, type ReadPrograms } from "./programs.ts";
+import { refuseUnread } from "./read-filters.ts";
 import { createReportReader } from "./report.ts";
 import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
@@ -198,8 +199,13 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const context = await describeContext(request);
     const filter = readChangesFilter(context.asked);
     // A feed of other reports than those that were asked for would go unnoticed.
+<<<<<<< HEAD
     if (filter && filter.unread.length > 0) return sendError(reply, unknownFilter);
     const body = writeFeed(context, await read(request, reply, filter, dataSet), filter);
+=======
+    if (filter && filter.unread.length > 0) return sendError(reply, refuseUnread("changes", "/changes"));
+    const body = writeFeed(context, await read(request, reply, filter), filter);
+>>>>>>> fixb
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }
@@ -207,11 +213,6 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
 /** The number of the only publication that a page shows. */
 const readNumber = (typed: unknown): number | undefined =>
   /^[1-9]\d{0,8}$/.test(String(typed)) ? Number(typed) : undefined;
-
-const unknownFilter = makeError(400, "unknown_filter", {
-  message: "The feed was not filtered, because a parameter is not understood.",
-  hint: "Open /changes, choose a state, a program or UEIs and EINs there, and subscribe to the feed of that page.",
-});
 
 function addOpenApi({ addOpenRoute, readFacts, config }: Site): void {
   addOpenRoute("/openapi.json", async (request, reply) => {

@@ -1,3 +1,4 @@
+import { type ErrorResponse, makeError } from "../shared/web/error-responses.ts";
 import { readers } from "./search/readers.ts";
 
 /** Reads an audit year. Undefined if the text is none. */
@@ -10,3 +11,10 @@ export function readAlnOrAgency(text: string): string | undefined {
   const { agency, program } = (readers.program?.read(asked) ?? readers.agency?.read(asked))?.criteria ?? {};
   return program === undefined ? agency : `${agency}.${program}`;
 }
+
+/** Refuses a file whose filter is not understood: a file of other rows than those that were asked for would go unnoticed. */
+export const refuseUnread = (rows: string, path: string): ErrorResponse =>
+  makeError(400, "unknown_filter", {
+    message: `The ${rows} were not filtered, because a parameter is not understood.`,
+    hint: `Open ${path}, which says what is not understood, and take the address of the file from there.`,
+  });

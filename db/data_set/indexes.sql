@@ -56,6 +56,11 @@ comment on index disclosed.general_auditee_name is 'Finds auditees by part of a 
 create index general_auditee_name_words on disclosed.general using gin (extensions.name_words(auditee_name));
 comment on index disclosed.general_auditee_name_words is
   'Finds auditees by words of a name: general?words=plfts(names).anasco, and the search of the pages';
+-- 10 s
+create index general_auditee_name_and_city_words on disclosed.general
+using gin (extensions.name_words(auditee_name || ', ' || auditee_city));
+comment on index disclosed.general_auditee_name_and_city_words is
+  'Finds auditees by words of their names and cities, and misspelled names, for the pages: /search?q=polk%20des%20moines';
 create index general_auditor_firm_name_words on disclosed.general using gin (extensions.name_words(auditor_firm_name));
 comment on index disclosed.general_auditor_firm_name_words is
   'Finds auditors by words of a name: general?auditor_words=plfts(names).smith, and the search of the pages';

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
-import type { Entry } from "./read-list.ts";
+import type { Entry, List, UnreadEntry } from "./read-list.ts";
 
 /** The result of publication.check_reports(). */
 const checked = z.array(
@@ -25,14 +25,21 @@ const checked = z.array(
     questioned_costs: z.number(),
     findings_on_aln: z.number().nullable(),
     management_decision_due: z.string().nullable(),
+    /** The reports with findings (that concern the program or agency), also older ones, and when their decisions are due. */
+    decisions: z.array(
+      z.object({
+        report_id: z.string(),
+        audit_year: z.string().nullable(),
+        due: z.string(),
+        findings: z.number(),
+      }),
+    ),
   }),
 );
 export type Checked = z.infer<typeof checked>[number];
 
 /** An entry of a list, and the newest public report that was found for it. */
-export interface CheckedEntry extends Entry {
-  report: Checked | undefined;
-}
+export type CheckedEntry = (Entry | UnreadEntry) & { report: Checked | undefined };
 
 /** What a list is checked for. */
 export interface Wanted {
@@ -42,18 +49,19 @@ export interface Wanted {
   aln: string | undefined;
 }
 
-export type CheckList = (visitor: Visitor, entries: Entry[], wanted: Wanted) => Promise<CheckedEntry[]>;
+/** Checks a list. Returns its lines. */
+export type CheckList = (visitor: Visitor, list: List, wanted: Wanted) => Promise<CheckedEntry[]>;
 
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
-  return async (visitor, entries, { year, aln }) => {
-    if (entries.length === 0) return [];
+  return async (visitor, { lines, entries }, { year, aln }) => {
+    if (entries.length === 0) return lines.map((line) => ({ ...line, report: undefined }));
     const { found } = await query<{ found: unknown }>(
       visitor,
       "select publication.check_reports($1, $2, $3) as found",
-      [[...new Set(entries.map(({ id }) => id))], year, aln],
+      [entries.map(({ id }) => id), year, aln],
     );
     const reports = new Map(checked.parse(found).map((report) => [report.id, report]));
-    return entries.map((entry) => ({ ...entry, report: reports.get(entry.id) }));
+    return lines.map((line) => ({ ...line, report: line.kind && reports.get(line.id) }));
   };
 }

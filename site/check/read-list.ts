@@ -13,11 +13,22 @@ export interface Entry {
   id: string;
 }
 
-/** A list of UEIs, EINs and report IDs, in the order in which it was typed. */
+/** An entry that is no ID. */
+export interface UnreadEntry {
+  typed: string;
+  kind?: undefined;
+}
+
+/** A list of UEIs, EINs and report IDs. */
 export interface List {
+  /** Everything in the list, once, in the order in which it was typed. */
+  lines: (Entry | UnreadEntry)[];
+  /** The lines that are IDs. */
   entries: Entry[];
-  /** What is none of these. */
+  /** The lines that are none. */
   unread: string[];
+  /** What was typed again. */
+  repeated: string[];
   /** How many further entries were not read. */
   left: number;
   /** The list as the value of a parameter. Undefined if it is too long for an address. */
@@ -31,12 +42,27 @@ export function readList(typed: string): List {
     .split(/[\s,;|"'=]+/)
     .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, ""))
     .filter((word) => word !== "" && !isHeading(word));
+<<<<<<< HEAD
   const read = words.slice(0, mostEntries).map((word) => cut(word, longestEntry));
   const entries = read.map(readEntry);
+=======
+  const read = words.slice(0, mostEntries).map((word) => word.slice(0, longestEntry));
+  const lines = new Map<string, Entry | UnreadEntry>();
+  const repeated: string[] = [];
+  for (const typed of read) {
+    const entry: Entry | UnreadEntry = readEntry(typed) ?? { typed };
+    const id = entry.kind ? entry.id : typed.toUpperCase();
+    if (lines.has(id)) repeated.push(typed);
+    else lines.set(id, entry);
+  }
+  const all = [...lines.values()];
+>>>>>>> fixb
   const address = encodeURIComponent(words.join(",")).replaceAll("%2C", ",");
   return {
-    entries: entries.filter((entry) => entry !== undefined),
-    unread: read.filter((_, index) => entries[index] === undefined),
+    lines: all,
+    entries: all.filter((line) => line.kind !== undefined),
+    unread: all.filter((line) => line.kind === undefined).map(({ typed }) => typed),
+    repeated,
     left: words.length - read.length,
     address: address.length <= longestAddress ? address : undefined,
   };
@@ -59,7 +85,14 @@ function readEntry(typed: string): Entry | undefined {
   if (ein !== undefined) return { typed, kind: "EIN", id: ein.replace("-", "") };
   // Spreadsheets remove zeros from the beginning of numbers.
   if (/^\d{7,8}$/.test(word)) return { typed, kind: "EIN", id: word.padStart(9, "0") };
-  // UEIs have no I and no O, and nearly all have a digit. Names have 12 letters too.
+  // UEIs have no I and no O, but some reports name others. Nearly all have a digit. Names have 12 letters too.
   const isUei = /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word));
   return isUei ? { typed, kind: "UEI", id: word } : undefined;
+}
+
+/** Says why a text cannot be a UEI. Undefined if it can. */
+export function explainUei(text: string): string | undefined {
+  const letters = [...new Set(text.match(/[IO]/g))].sort();
+  if (letters.length === 0) return undefined;
+  return `not a UEI, because UEIs have no letter ${letters.join(" or ")}: is it ${text.replaceAll("I", "1").replaceAll("O", "0")}?`;
 }

@@ -2,13 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
-import { readAlnOrAgency, readYear } from "../read-filters.ts";
+import { readAlnOrAgency, readYear, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { cut } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
+import {
+  decisionSorts,
+  filterDecisions,
+  listDecisions,
+  readDecisionSort,
+  readDueFilter,
+} from "./decisions.ts";
 import { readList } from "./read-list.ts";
-import { checkColumns, writeCheckRows } from "./write-check-rows.ts";
+import { checkColumns, decisionColumns, writeCheckRows, writeDecisionRows } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
 const largestBody = 256 * 1024;
@@ -25,19 +32,31 @@ export function serveCheck(
     return sendPage(request, reply, body, { isPrivate: result !== undefined });
   };
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
-    const { checked, list, wanted } = await runCheck(request, reply, asked);
+    const isUnread =
+      (asked.year !== "" && readYear(asked.year) === undefined) ||
+      (asked.aln !== "" && readAlnOrAgency(asked.aln) === undefined);
+    if (isUnread) return sendError(reply, refuseUnread("reports", "/check"));
+    const { checked, shownDecisions, wanted } = await runCheck(request, reply, asked);
     const { appUrl } = await describeContext(request);
+    const isOfDecisions = asked.rows === "decisions";
     return sendSpreadsheet(request, reply, {
-      name: `check${wanted.year ? `-${wanted.year}` : ""}`,
-      columns: checkColumns,
-      rows: writeCheckRows(checked, list, appUrl),
+      name: `${isOfDecisions ? "decisions" : "check"}${wanted.year ? `-${wanted.year}` : ""}`,
+      columns: isOfDecisions ? decisionColumns : checkColumns,
+      rows: isOfDecisions ? writeDecisionRows(shownDecisions, appUrl) : writeCheckRows(checked, appUrl),
     }).header("cache-control", "private, no-cache");
   };
   const runCheck = async (request: FastifyRequest, reply: FastifyReply, typed: Asked) => {
     const list = readList(typed.list);
     const wanted = { year: readYear(typed.year), aln: readAlnOrAgency(typed.aln) };
-    const checked = await check(identifyVisitor(request, reply), list.entries, wanted);
-    return { typed, list, wanted, checked, path: writePath(typed), today: new Date() };
+    const checked = await check(identifyVisitor(request, reply), list, wanted);
+    const today = new Date();
+    const [due, sort] = [readDueFilter(typed.due), readDecisionSort(typed.sort)];
+    const decisions = listDecisions(checked, today);
+    const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[sort]);
+    return {
+      ...{ typed, list, wanted, checked, path: writePath(typed), today },
+      ...{ due, sort, decisions, shownDecisions },
+    };
   };
   app.register(async (posts) => {
     posts.addContentTypeParser(
@@ -79,23 +98,39 @@ interface Asked {
   list: string;
   year: string;
   aln: string;
+  /** Which management decisions are listed, and by what they are sorted. */
+  due: string;
+  sort: string;
+  /** The rows of a CSV file. */
+  rows: string;
 }
 
-function readAsked({ u, year, aln }: Record<string, unknown>): Asked {
+function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
+<<<<<<< HEAD
   return { list: read(u), year: cut(read(year), 20), aln: cut(read(aln), 100) };
+=======
+  return {
+    list: read(u),
+    year: read(others.year).slice(0, 20),
+    aln: read(others.aln).slice(0, 100),
+    due: read(others.due).slice(0, 20),
+    sort: read(others.sort).slice(0, 20),
+    rows: read(others.rows).slice(0, 20),
+  };
+>>>>>>> fixb
 }
 
 function readForm(body: string): Asked {
   const form = new URLSearchParams(body);
-  return readAsked({ u: form.getAll("u"), year: form.get("year") ?? "", aln: form.get("aln") ?? "" });
+  return readAsked({ ...Object.fromEntries(form), u: form.getAll("u") });
 }
 
 /** The address of a check, with only what is not empty. Undefined if the list is too long for it, or has nothing to read. */
-function writePath({ list, year, aln }: Asked): string | undefined {
+function writePath({ list, year, aln, due, sort }: Asked): string | undefined {
   const { address } = readList(list);
   const others = new URLSearchParams(
-    Object.entries({ year, aln }).filter(([, value]) => value !== ""),
+    Object.entries({ year, aln, due, sort }).filter(([, value]) => value !== ""),
   ).toString();
   return !address ? undefined : `/check?u=${address}${others && `&${others}`}`;
 }

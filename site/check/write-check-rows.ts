@@ -1,7 +1,8 @@
 import { describeOpinion } from "../finding-words.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
-import type { List } from "./read-list.ts";
+import type { Decision } from "./decisions.ts";
+import { explainUei } from "./read-list.ts";
 
 export const checkColumns = [
   "entry",
@@ -20,33 +21,62 @@ export const checkColumns = [
   "findings_on_aln",
   "material_weaknesses",
   "repeat_findings",
-  "questioned_costs",
+  "findings_with_questioned_costs",
   "management_decision_due",
   "address",
 ];
 
 const judge = (report: Checked) => describeResult({ ...report, general: report, counts: report });
 
-/** Writes a checked list as rows of a CSV file: each entry, then what was not understood. */
-export function writeCheckRows(
-  checked: CheckedEntry[],
-  { unread }: List,
-  appUrl: string,
-): Record<string, unknown>[] {
-  return [
-    ...checked.map(({ typed, kind, id, report }) => ({
+const answers = {
+  UEI: "nothing public found",
+  EIN: "nothing public found",
+  "report ID": "no public report has this ID",
+};
+
+/** Describes in words what was found for an entry of a list. */
+export function describeAnswer(entry: CheckedEntry): string {
+  if (entry.report) return "filed";
+  if (entry.kind === undefined) return "not understood";
+  return (entry.kind === "UEI" && explainUei(entry.id)) || answers[entry.kind];
+}
+
+/** Writes a checked list as rows of a CSV file, in the order of the list. */
+export function writeCheckRows(checked: CheckedEntry[], appUrl: string): Record<string, unknown>[] {
+  return checked.map((entry) => {
+    const { typed, kind, report } = entry;
+    return {
       ...report,
       entry: typed,
       kind,
-      id,
-      answer: report ? "filed" : "nothing public found",
+      id: kind && entry.id,
+      answer: describeAnswer(entry),
       ...(report && {
         result: nameVerdict(judge(report).isClean).toLowerCase(),
         opinions_and_disclosures: judge(report).opinions,
         opinion: describeOpinion(report),
+        findings_with_questioned_costs: report.questioned_costs,
         address: `${appUrl}/record/${report.report_id}`,
       }),
-    })),
-    ...unread.map((entry) => ({ entry, answer: "not understood" })),
-  ];
+    };
+  });
 }
+
+export const decisionColumns = [
+  "management_decision_due",
+  "state",
+  "report_id",
+  "auditee_name",
+  "auditee_state",
+  "audit_year",
+  "findings",
+  "address",
+];
+
+/** Writes management decisions as rows of a CSV file. */
+export const writeDecisionRows = (decisions: Decision[], appUrl: string): Record<string, unknown>[] =>
+  decisions.map((decision) => ({
+    ...decision,
+    management_decision_due: decision.due,
+    address: `${appUrl}/record/${decision.report_id}`,
+  }));

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { makeError, sendError } from "../../shared/web/error-responses.ts";
+import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
+import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { type FindingsReader, findingsOnPage, mostCounted } from "./find-findings.ts";
@@ -26,8 +27,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
   addRoute("/findings.csv", async (request, reply) => {
     const parameters = request.query as Record<string, unknown>;
     const asked = readFindingCriteria(parameters);
-    // A file of other findings than those that were asked for would go unnoticed.
-    if (!isClear(asked)) return sendError(reply, unknownFilter);
+    if (!isClear(asked)) return sendError(reply, refuseUnread("findings", "/findings"));
     const hasTexts = parameters.texts === "Y";
     const criteria = hasTexts ? { ...asked.criteria, texts: "Y" as const } : asked.criteria;
     const rows = await reader.list(identifyVisitor(request, reply), criteria);
@@ -53,11 +53,6 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
 
 const isClear = ({ ignored, isCut, isMalformed }: AskedFindings): boolean =>
   ignored.length === 0 && !isCut && !isMalformed;
-
-const unknownFilter = makeError(400, "unknown_filter", {
-  message: "The findings were not filtered, because a parameter is not understood.",
-  hint: "Search on /findings, which says what is not understood, and take the address of the CSV file from there.",
-});
 
 /** Those of a finding's awards that a search for awards is about. */
 type Matching = { awards: number; amount_expended: number | null } | undefined;

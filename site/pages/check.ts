@@ -1,9 +1,18 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import type { CheckedEntry, Wanted } from "../check/check-reports.ts";
+import {
+  type Decision,
+  type DecisionSort,
+  type DueFilter,
+  dueFilters,
+  filterDecisions,
+  judgeDue,
+} from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
+import { describeAnswer } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { formatDay, formatNumber } from "../format.ts";
+import { formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
@@ -14,13 +23,18 @@ import { scroll, table, writeDocument } from "./layout.ts";
 /** A list, and what was found for it. */
 interface CheckResult {
   /** What was typed. */
-  typed: { list: string; year: string; aln: string };
+  typed: { list: string; year: string; aln: string; due: string; sort: string };
   list: List;
   wanted: Wanted;
   checked: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
   today: Date;
+  /** All management decisions, and those that the page shows, in their order. */
+  decisions: Decision[];
+  shownDecisions: Decision[];
+  due: DueFilter;
+  sort: DecisionSort;
 }
 
 const title = "Check a list";
@@ -57,6 +71,11 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
     )}</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
     <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
+  <div class="field"><label for="due">Management decisions</label>
+    <select id="due" name="due">${Object.entries(dueFilters).map(
+      ([value, words]) =>
+        html`<option value="${value === "recent" ? "" : value}"${value === result?.due && html` selected`}>${words}</option>`,
+    )}</select></div>
 </div>
 <button type="submit">Check</button>
 </form></section>`;
@@ -64,20 +83,21 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
 
 function writeResult(context: PageContext, result: CheckResult): Content {
   const { list, checked, path } = result;
-  if (checked.length === 0)
+  if (list.entries.length === 0)
     return html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
   (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
   return html`<p role="status">${describeResult(result)}</p>
 ${writeUnread(list)}
+${writeRepeated(list)}
 ${
   list.left > 0 &&
   html`<p class="notice">Only the first ${formatNumber(mostEntries)} entries were checked. ${formatNumber(list.left)} more were left out. Check
   them as another list.</p>`
 }
-${writeDue(result)}
+${writeDecisions(result)}
 ${writeRows(result)}
 ${
-  checked.some(({ report }) => report === undefined) &&
+  checked.some(({ kind, report }) => kind && report === undefined) &&
   html`<p class="hint">“Nothing public found” means that no public report${result.wanted.year && ` of audit year ${result.wanted.year}`} names the UEI or EIN.
   The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
@@ -106,18 +126,19 @@ function writeUnusedFilters({ typed, wanted }: CheckResult): Content {
 }
 
 /** Which changes concern a list. A list that is too long for an address has no feed either. */
-const readChanges = ({ path, checked }: CheckResult): ChangesFilter | undefined =>
-  path === undefined ? undefined : readChangesFilter({ u: checked.map(({ id }) => id).join(",") });
+const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
+  path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
 /** "60 entries: 55 have a public report, 5 have none. 12 reports have findings, 34 in all." */
-function describeResult({ checked, wanted: { year, aln } }: CheckResult): string {
+function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): string {
+  const entries = list.entries.length;
   const reports = listReports(checked);
   const found = checked.filter(({ report }) => report !== undefined).length;
   const withFindings = reports.filter(({ findings }) => findings > 0);
   const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
   const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
-  return `${count(checked.length, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
-  ${formatNumber(checked.length - found)} with nothing public found. ${capitalize(count(withFindings.length, "report"))}
+  return `${count(entries, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
+  ${formatNumber(entries - found)} with nothing public found. ${capitalize(count(withFindings.length, "report"))}
   ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}.`;
 }
 
@@ -141,28 +162,81 @@ function writeUnread({ unread }: List): Content {
   );
 }
 
-/** Reports whose management decisions are due within a month. */
-function writeDue({ checked, today }: CheckResult): Content {
-  const nextMonth = new Date(today);
-  nextMonth.setUTCMonth(nextMonth.getUTCMonth() + 1);
-  const [from, to] = [today, nextMonth].map((date) => date.toISOString().slice(0, 10)) as [string, string];
-  const due = listReports(checked)
-    .flatMap((report) => {
-      const { management_decision_due: day } = report;
-      return day !== null && day >= from && day <= to ? [{ ...report, day }] : [];
-    })
-    .sort((one, other) => one.day.localeCompare(other.day));
+/** What was pasted several times counts once. */
+function writeRepeated({ repeated }: List): Content {
+  const named = [...new Set(repeated)];
+  const more = named.length - 20;
   return (
-    due.length > 0 &&
-    html`<section aria-labelledby="due"><h2 id="due">Management decisions due by ${formatDay(to)}</h2>
-<ul>${due.map(
-      ({ day, auditee_name: name, report_id: id }) =>
-        html`<li><time datetime="${day}">${formatDay(day)}</time>: <a href="/record/${id}">${name || id}</a></li>`,
-    )}</ul></section>`
+    named.length > 0 &&
+    html`<p class="notice">${capitalize(count(repeated.length, "entry", "entries"))} ${repeated.length === 1 ? "repeats" : "repeat"}
+  another and ${repeated.length === 1 ? "counts" : "count"} once: ${named.slice(0, 20).join(", ")}${more > 0 && ` and ${formatNumber(more)} more`}.</p>`
   );
 }
 
-function writeRows({ checked, wanted: { aln } }: CheckResult): Html {
+/** The most management decisions on a page. */
+const mostDecisions = 200;
+
+/** The management decisions on all reports that were found, also on older ones. */
+function writeDecisions(result: CheckResult): Content {
+  const { decisions, shownDecisions, due, sort, path, today, wanted } = result;
+  if (decisions.length === 0) return false;
+  const findings = wanted.aln ? `Findings on ${wanted.aln}` : "Findings";
+  const heading = (text: string, by: DecisionSort, isNumber = false) => ({
+    text,
+    isNumber,
+    ...(path && { link: `${changePath(path, { sort: by })}#due` }),
+    sorted: sort === by && (by === "findings" ? ("descending" as const) : ("ascending" as const)),
+  });
+  const headings = [
+    heading("Due", "due"),
+    heading("Auditee", "auditee"),
+    "Audit year",
+    heading(findings, "findings", true),
+  ];
+  const rows = shownDecisions.slice(0, mostDecisions).map((decision) => ({
+    cells: [
+      writeDueDate(decision.due, today),
+      html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a>`,
+      decision.audit_year,
+      formatNumber(decision.findings),
+    ],
+  }));
+  const left = shownDecisions.length - rows.length;
+  const name = "Management decisions";
+  return html`<section aria-labelledby="due"><h2 id="due">${name}</h2>
+<nav aria-label="Which management decisions"><ul class="choices">${Object.entries(dueFilters).map(
+    ([filter, words]) => {
+      const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, today).length)})`;
+      const isShown = filter === due;
+      return html`<li>${path ? html`<a href="${changePath(path, { due: filter })}#due"${isShown && html` aria-current="true"`}>${text}</a>` : text}</li>`;
+    },
+  )}</ul></nav>
+${rows.length === 0 ? html`<p>None.</p>` : scroll(name, table(name, headings, rows))}
+${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
+<p class="hint">A decision is due six months after the Federal Audit Clearinghouse accepted the report. The clearinghouse does not say which decisions were issued.</p>
+</section>`;
+}
+
+/** The path of a check with another choice. */
+function changePath(path: string, choice: Record<string, string>): string {
+  const [first = "", ...others] = path.split("&");
+  const parameters = new URLSearchParams({
+    ...Object.fromEntries(new URLSearchParams(others.join("&"))),
+    ...choice,
+  });
+  return `${first}&${parameters}`;
+}
+
+/** A date on which a decision is due, marked if it is past or near. */
+function writeDueDate(due: string, today: Date): Html {
+  const state = judgeDue(due, today);
+  return html`<time class="unbroken" datetime="${due}">${due}</time>${
+    state !== "due later" &&
+    html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
+  }`;
+}
+
+function writeRows({ checked, today, wanted: { aln } }: CheckResult): Html {
   const headings = [
     "Auditee",
     "Filed",
@@ -175,16 +249,15 @@ function writeRows({ checked, wanted: { aln } }: CheckResult): Html {
     })),
     "Management decision due",
   ];
-  const rows = checked.map((entry) => ({ cells: writeCells(entry, aln !== undefined) }));
+  const rows = checked.map((entry) => ({ cells: writeCells(entry, aln !== undefined, today) }));
   return html`<h2 id="rows">The list</h2>${scroll("The list", table("The list", headings, rows))}`;
 }
 
-function writeCells({ typed, kind, id, report }: CheckedEntry, hasAln: boolean): Content[] {
-  const entry = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && `, read as the EIN ${id}`}</span>`;
-  if (report === undefined) {
-    const answer = kind === "report ID" ? "no public report has this ID" : "nothing public found";
-    return [entry, answer, ...Array<string>(hasAln ? 7 : 6).fill("–")];
-  }
+function writeCells(line: CheckedEntry, hasAln: boolean, today: Date): Content[] {
+  const { typed, kind, report } = line;
+  const id = kind === undefined ? typed : line.id;
+  const entry = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && kind && `, read as the EIN ${id}`}</span>`;
+  if (report === undefined) return [entry, describeAnswer(line), ...Array<string>(hasAln ? 7 : 6).fill("–")];
   const number = (value: number | null) => formatNumber(value ?? 0);
   const others = report.reports - 1;
   const { isClean, opinions } = describeVerdict({ general: report, counts: report, ...report });
@@ -200,17 +273,15 @@ function writeCells({ typed, kind, id, report }: CheckedEntry, hasAln: boolean):
     number(report.material_weaknesses),
     number(report.repeat_findings),
     number(report.questioned_costs),
-    report.management_decision_due === null
-      ? "–"
-      : html`<time class="unbroken" datetime="${report.management_decision_due}">${report.management_decision_due}</time>`,
+    report.management_decision_due === null ? "–" : writeDueDate(report.management_decision_due, today),
   ];
 }
 
 /** A list that is too long for an address is sent again. */
 function writeSaveForm({ typed, wanted }: CheckResult): Html {
   return html`<form action="/check.csv" method="post" class="only-screen">
-<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.year ?? ""}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}">
-<button type="submit">CSV for spreadsheets</button></form>`;
+<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.year ?? ""}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${typed.due}"><input type="hidden" name="sort" value="${typed.sort}">
+<button type="submit">CSV for spreadsheets</button> <button type="submit" name="rows" value="decisions">CSV of the management decisions</button></form>`;
 }
 
 /** Requests whose addresses every proxy accepts. */
@@ -218,7 +289,9 @@ const idsInRequest = 200;
 
 function writeSource(context: PageContext, result: CheckResult): Content {
   const {
+    list,
     checked,
+    decisions,
     path,
     wanted: { year, aln },
   } = result;
@@ -242,9 +315,18 @@ function writeSource(context: PageContext, result: CheckResult): Content {
   const csv = path?.replace("/check?", "/check.csv?");
   const [first, ...others] = rows;
   return writeExtract(context, {
-    title: `Check of ${count(checked.length, "entry", "entries")}${year ? `, audit year ${year}` : ""}${aln ? `, ${aln}` : ""}`,
+    title: `Check of ${count(list.entries.length, "entry", "entries")}${year ? `, audit year ${year}` : ""}${aln ? `, ${aln}` : ""}`,
     path,
     changes: readChanges(result),
-    rows: first === undefined ? [] : [{ ...first, ...(csv !== undefined && { csv }) }, ...others],
+    rows:
+      first === undefined
+        ? []
+        : [
+            { ...first, ...(csv !== undefined && { csv }) },
+            ...others,
+            ...(csv !== undefined && decisions.length > 0
+              ? [{ name: "Management decisions", csv: `${csv}&rows=decisions` }]
+              : []),
+          ],
   });
 }

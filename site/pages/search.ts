@@ -1,8 +1,8 @@
-import { describeFindings, describeOpinion } from "../finding-words.ts";
+import { count, describeFindings, describeOpinion } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { states } from "../names.ts";
+import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
@@ -12,6 +12,7 @@ import { isOfOtherTables, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
+import { linkToAuditee } from "./report.ts";
 
 /** A search, the meanings that it may have, and what was found. */
 interface SearchResult {
@@ -21,6 +22,8 @@ interface SearchResult {
   /** The place of the reading that the visitor chose. */
   asked: number | undefined;
   page: number;
+  /** What was typed into other parameters, but is not understood. */
+  unread: string[];
   found: Found;
 }
 
@@ -34,12 +37,19 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
+<<<<<<< HEAD
 ${result === undefined ? writeExamples() : [result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
+=======
+${result === undefined ? writeExamples() : [writeUnread(result), result.text.length > longestSearch && tooLong, writeResult(context, result)]}
+>>>>>>> fixb
 </div>`,
   });
 }
 
 const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were used.</p>`;
+
+const writeUnread = ({ unread }: SearchResult): Content =>
+  unread.length > 0 && html`<p class="notice">${unread.join(". ")}. It was not used.</p>`;
 
 const examples = [
   "County of Shelby",
@@ -74,15 +84,31 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeFilters(context, result)}
 ${writeChoices(result, chosen)}
+${writeGroups(reading)}
 ${writePrograms(result, reading)}
 ${writeTexts(result)}
-${writeRows(reading, found)}
+${found.rows.length === 0 ? writeNoPage(result, chosen) : writeRows(reading, found)}
 ${writePages(result, chosen)}
 ${writeSource(context, result, reading)}`;
 }
 
 const formatTotal = (total = 0): string =>
   `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "audit" : "audits"}`;
+
+/** Links to the pages about what the search names. */
+function writeGroups({ criteria: { state, agency, program, uei, ein } }: Reading): Content {
+  const auditee = uei ?? ein;
+  const links = [
+    state && html`<a href="/state/${state}">${states[state]}</a>`,
+    program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
+    agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
+    auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
+  ].filter(Boolean);
+  return (
+    links.length > 0 &&
+    html`<p>All years and findings: ${links.map((link, index) => [index > 0 && ", ", link])}</p>`
+  );
+}
 
 /** Links to the other meanings that have matches. */
 function writeChoices({ text, filters, readings, found: { totals } }: SearchResult, chosen: number): Content {
@@ -144,7 +170,7 @@ function writePrograms({ found: { programs } }: SearchResult, { criteria }: Read
   const { state, year } = criteria;
   const links = programs.map(({ aln, federal_program_name: name, awards }) => {
     const search = [aln, state, year].filter(Boolean).join(" ");
-    return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all)</li>`;
+    return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
   });
   return (
     links.length > 0 &&
@@ -174,10 +200,11 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     "Report",
   ];
   const listed = rows.map((row) => {
+    const auditee = linkToAuditee(row);
     return {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
-          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
+          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}${auditee && html`; <a href="${auditee}">all years</a>`}</span>`,
         html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span>`,
         html`<span class="unbroken">${row.fac_accepted_date}</span>`,
         describeOpinion(row),
@@ -185,19 +212,24 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
         row.auditor_firm_name,
-        html`<a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of</span></a>
-          <code class="id">${row.report_id}</code>`,
+        html`<code class="id">${row.report_id}</code>
+          <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],
     };
   });
   return scroll("Audits", table("Audits", headings, listed));
 }
 
-function writePages(
-  { text, filters, asked, page, found: { totals } }: SearchResult,
-  chosen: number,
-): Content {
-  const pages = Math.ceil(Math.min(totals[chosen] ?? 0, largestTotal) / pageRows);
+/** The most pages of a search. */
+const countPages = ({ found: { totals } }: SearchResult, chosen: number): number =>
+  Math.ceil(Math.min(totals[chosen] ?? 0, largestTotal) / pageRows);
+
+const writeNoPage = (result: SearchResult, chosen: number): Html =>
+  html`<p class="notice">There is no page ${result.page}: these audits have ${count(countPages(result, chosen), "page")}.</p>`;
+
+function writePages(result: SearchResult, chosen: number): Content {
+  const { text, filters, asked, page } = result;
+  const pages = countPages(result, chosen);
   const links = Array.from({ length: pages }, (_, index) => index + 1).map(
     (each) =>
       html`<li><a href="${linkToSearch(text, filters, asked, each)}"${each === page && html` aria-current="page"`}>${each}</a></li>`,
@@ -268,8 +300,9 @@ ${readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
-<p>The search did not look in addresses, names of people, names of pass-through entities, names of clusters, additional award
-  identification, or notes to the SEFA. The <a href="/explorer">explorer</a> filters by these.</p>
+<p>The search did not look in grant and contract numbers, nor in what else is in this list. The explorer, which needs JavaScript, does:</p>
+<ul>${elsewhere.map(({ name, table, column }) => html`<li><a href="${linkToExplorer(schema, { ...emptyQuery, table, filters: [{ column, operator: "contains", value: text }] })}">${name}</a></li>`)}</ul>
+<p>Nor did it look in names of people.</p>
 <h2>What to try</h2>
 <ul>
   ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or look for audits without findings too" : ""}.</li>`}
@@ -283,6 +316,20 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
   <a href="${suppressed}">explorer lists them</a>, and with a Tribal key shows their data. If an audit was resubmitted,
   the search finds only the newest report.</p>`;
 }
+
+/** What the search does not look in. */
+const elsewhere = [
+  {
+    name: "Numbers of awards (additional award identification)",
+    table: "federal_awards",
+    column: "additional_award_identification",
+  },
+  { name: "Numbers that pass-through entities assigned", table: "passthrough", column: "passthrough_id" },
+  { name: "Names of pass-through entities", table: "passthrough", column: "passthrough_name" },
+  { name: "Names of other clusters", table: "federal_awards", column: "other_cluster_name" },
+  { name: "Notes to the SEFA", table: "notes_to_sefa", column: "content" },
+  { name: "Addresses of auditees", table: "general", column: "auditee_address_line_1" },
+];
 
 /** A suppressed report can be opened if its ID is known. */
 function writeRecordLink(schema: string, readings: Reading[]): Html | false {

@@ -4,7 +4,7 @@ import { cut } from "./words.ts";
 
 /** The longest search, in characters. The rest is not read. */
 export const longestSearch = 200;
-const mostReadings = 16;
+const mostReadings = 20;
 
 /** One meaning of a search. */
 export interface Reading {

@@ -11,6 +11,7 @@ export interface Criteria {
   program?: string;
   name?: string;
   name_beginnings?: string;
+  name_and_city?: string;
   auditor?: string;
   secondary_auditor?: string;
   secondary_auditor_ein?: string;
@@ -106,6 +107,16 @@ export const readers: Record<string, Reader> = {
       criteria: { secondary_auditor: auditor },
       words: `with a secondary auditor whose name has the words “${auditor}”`,
     })),
+  },
+  nameAndCity: {
+    examples: ["Cochise Transit Yuma"],
+    read: (text) =>
+      split(text).includes(" ")
+        ? {
+            criteria: { name_and_city: text },
+            words: `of auditees whose name and city have the words “${text}”`,
+          }
+        : undefined,
   },
   nameBeginnings: {
     examples: ["Univ Alask"],

@@ -16,6 +16,8 @@ const found = z.object({
     z.object({
       report_id: z.string(),
       auditee_name: z.string().nullable(),
+      auditee_uei: z.string().nullable(),
+      auditee_ein: z.string().nullable(),
       auditee_city: z.string().nullable(),
       auditee_state: z.string().nullable(),
       audit_year: z.string().nullable(),

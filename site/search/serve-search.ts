@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { sendError } from "../../shared/web/error-responses.ts";
 import { readList } from "../check/read-list.ts";
 import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { listSearchRows, searchColumns, writeSearch } from "../pages/search.ts";
-import { readYear } from "../read-filters.ts";
+import { readYear, refuseUnread } from "../read-filters.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { identifyVisitor } from "./limit-queries.ts";
 import { cleanSearch, type Filters, readSearch } from "./read-search.ts";
@@ -30,6 +31,7 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
   });
   addRoute("/search.csv", async (request, reply) => {
     const asked = readAsked(request.query as Record<string, unknown>);
+    if (asked.unread.length > 0) return sendError(reply, refuseUnread("audits", "/search"));
     const rows = isEmpty(asked) ? [] : listSearchRows((await run(request, reply, asked)).found);
     return sendSpreadsheet(request, reply, { name: "audits", columns: searchColumns, rows });
   });
@@ -41,18 +43,35 @@ interface AskedSearch {
   /** The place of the meaning that the visitor chose. */
   asked: number | undefined;
   page: number;
+  /** What was typed into other parameters, but is not understood: "“99” is not an audit year". */
+  unread: string[];
 }
 
 function readAsked({ q, as, page, ...narrowed }: Record<string, unknown>): AskedSearch {
+  const filters = readFilters(narrowed);
+  const mostPages = largestTotal / pageRows;
+  const place = readPlace(page, mostPages);
+  const unread = [
+    describeUnread(narrowed.year, filters.year, "an audit year, such as 2023"),
+    describeUnread(narrowed.state, filters.state, "a state, such as TX or Texas"),
+    describeUnread(page, place, `a page: a search has at most ${mostPages}`),
+  ];
   return {
     text: cleanSearch(q),
-    filters: readFilters(narrowed),
+    filters,
     asked: readPlace(as, Number.POSITIVE_INFINITY),
-    page: (readPlace(page, largestTotal / pageRows) ?? 0) + 1,
+    page: (place ?? 0) + 1,
+    unread: unread.filter((each) => each !== undefined),
   };
 }
 
-const isEmpty = ({ text, filters }: AskedSearch): boolean => text === "" && Object.keys(filters).length === 0;
+function describeUnread(typed: unknown, read: unknown, expected: string): string | undefined {
+  const text = [typed ?? ""].flat().join(", ");
+  return text === "" || read !== undefined ? undefined : `“${text.slice(0, 60)}” is not ${expected}`;
+}
+
+const isEmpty = ({ text, filters, unread }: AskedSearch): boolean =>
+  text === "" && Object.keys(filters).length === 0 && unread.length === 0;
 
 function readFilters({ state, year, findings }: Record<string, unknown>): Filters {
   const found = typeof state === "string" ? findState(state) : undefined;

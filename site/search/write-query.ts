@@ -47,9 +47,9 @@ export function writeQuery(criteria: Criteria, found: string[] = []): Query {
 
 /** Whether a search looks in other tables than the request could name: those of additional IDs, secondary auditors and findings. */
 export const isOfOtherTables = (criteria: Criteria): boolean =>
-  (["uei", "ein", "secondary_auditor", "secondary_auditor_ein", "city", "findings"] as const).some(
-    (name) => criteria[name] !== undefined,
-  );
+  (
+    ["uei", "ein", "secondary_auditor", "secondary_auditor_ein", "city", "name_and_city", "findings"] as const
+  ).some((name) => criteria[name] !== undefined);
 
 function listFilters(values: Record<string, string | undefined>): Filter[] {
   return Object.entries(values).flatMap(([column, value]) =>

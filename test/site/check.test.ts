@@ -38,6 +38,13 @@ beforeAll(async () => {
       audit_year: "2023",
       fac_accepted_date: "2024-02-01",
     }),
+    submission(4, {
+      auditee_name: "Mesa",
+      auditee_uei: "MESAMESA1234",
+      auditee_ein: "942600524",
+      audit_year: "2019",
+      fac_accepted_date: "2020-03-01",
+    }),
     submission(20, {
       auditee_name: '"Hidden Nation"',
       is_public: "f",
@@ -56,6 +63,7 @@ beforeAll(async () => {
     award(1, "AWARD-0001", "93", "778"),
     award(1, "AWARD-0002", "10", "555"),
     { ...award(3, "AWARD-0001", "84", "010"), audit_report_type: "Q" },
+    award(4, "AWARD-0001", "93", "778"),
     award(20, "AWARD-0001", "93", "778"),
   ]);
   const finding = (number: number, award_reference: string, reference_number: string, more = {}) => ({
@@ -69,6 +77,7 @@ beforeAll(async () => {
     finding(1, "AWARD-0001", "2023-001", { is_repeat_finding: "Y", is_material_weakness: "Y" }),
     finding(1, "AWARD-0002", "2023-001", { is_repeat_finding: "Y", is_material_weakness: "Y" }),
     finding(1, "AWARD-0002", "2023-002", { is_questioned_costs: "Y" }),
+    finding(4, "AWARD-0001", "2019-001"),
     finding(20, "AWARD-0001", "2023-001"),
   ]);
   for (const table of [
@@ -114,9 +123,9 @@ interface Posted {
 const post = (list: string, more: Record<string, string> = {}) =>
   ask("/check", { body: String(new URLSearchParams({ u: list, ...more })) });
 
-/** The cells of each row of the list, without the spaces between their parts. */
+/** The cells of each row of the list, or of a section, without the spaces between their parts. */
 const readRows = (page: string): string[][] =>
-  Array.from(page.matchAll(/<tr><th scope="row">.*?<\/tr>/gs), ([row]) =>
+  Array.from((page.split('<h2 id="rows">')[1] ?? page).matchAll(/<tr><th scope="row">.*?<\/tr>/gs), ([row]) =>
     Array.from(row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs), ([, cell = ""]) =>
       cell
         .replace(/<[^>]*>/g, " ")
@@ -143,7 +152,7 @@ describe("a list", () => {
       "1",
       "1",
       "0",
-      "2024-09-30",
+      "2024-09-30 past due",
     ]);
     expect(mesa?.[2]).toMatch(/^Not clean .*opinion on compliance qualified for 1 program$/);
     expect(mesa?.slice(3)).toEqual(["0", "0", "0", "0", "0", "–"]);
@@ -171,21 +180,67 @@ describe("a list", () => {
     expect([ofOthers?.[4], ofOthers?.at(-1)]).toEqual(["0", "–"]);
   });
 
-  it("names the decisions that are due within a month", async () => {
-    const accepted = "select (current_date - interval '6 months' + interval '10 days')::date::text as day";
-    const [{ day } = { day: "" }] = await here.select(accepted);
-    await here.select(
-      `update disclosed.general set fac_accepted_date = '${day}' where report_id = '${id(1)}'`,
+  // The newest report of Mesa has no findings, its older one has.
+  it.each([
+    ["", ["older", "Polk"]],
+    ["&due=month", ["Polk"]],
+    ["&due=past", ["older"]],
+    ["&sort=auditee", ["Polk", "older"]],
+    ["&due=month&aln=84", []],
+  ])("lists the decisions on all reports that were found, and marks them: %s", async (more, expected) => {
+    const dueIn = async (days: number, number: number) =>
+      here.select(
+        `update disclosed.general set fac_accepted_date = (current_date + ${days} - interval '6 months')::date where report_id = '${id(number)}'`,
+      );
+    await dueIn(10, 1);
+    await dueIn(-40, 4);
+    onTestFinished(async () => {
+      await here.select(
+        `update disclosed.general set fac_accepted_date = '2024-03-31' where report_id = '${id(1)}'`,
+      );
+      await here.select(
+        `update disclosed.general set fac_accepted_date = '2020-03-01' where report_id = '${id(4)}'`,
+      );
+    });
+    const { text } = await ask(`/check?u=POLKPOLK1234,MESAMESA1234${more}`);
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
+    const rows = readRows(section);
+    const of = { older: id(4), Polk: id(1) } as Record<string, string>;
+    expect(Array.from(section.matchAll(/href="\/record\/([^"]*)"/g), ([, report]) => report)).toEqual(
+      expected.map((name) => of[name]),
     );
-    onTestFinished(
-      async () =>
-        void (await here.select(
-          `update disclosed.general set fac_accepted_date = '2024-03-31' where report_id = '${id(1)}'`,
-        )),
+    for (const [due = "", auditee] of rows)
+      expect(due).toMatch(auditee?.startsWith("Polk") ? / due within a month$/ : / past due$/);
+    const csv = await ask(`/check.csv?u=POLKPOLK1234,MESAMESA1234${more}&rows=decisions`);
+    const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
+    expect(saved.map(({ report_id: report }) => report)).toEqual(expected.map((name) => of[name]));
+  });
+
+  it("leads from one choice of decisions to the others", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234&aln=93.778&due=all");
+    expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=past#due">Past due (1)</a>');
+    expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=all&amp;sort=findings#due"');
+  });
+
+  it("counts what was pasted again once, and names it", async () => {
+    const { text } = await ask(
+      "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,Oops,oops",
     );
-    const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234");
-    const [, due] = /Management decisions due by (.*?)<\/section>/s.exec(text) ?? [];
-    expect(due).toContain("Polk County");
+    expect(readRows(text)).toHaveLength(4);
+    expect(text).toContain("3 entries, newest reports: 3 with a public report");
+    expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, oops\./);
+  });
+
+  it("has its place for what is no ID, and says why", async () => {
+    const list = "LC67HONF2H11,POLKPOLK1234,Nonsense";
+    const [mistyped, , nonsense] = readRows((await ask(`/check?u=${list}&year=2023`)).text).slice(-3);
+    expect(mistyped?.[1]).toBe("not a UEI, because UEIs have no letter O: is it LC67H0NF2H11?");
+    expect(nonsense?.slice(0, 2)).toEqual(["Nonsense", "not understood"]);
+    const saved: Record<string, string>[] = parse((await ask(`/check.csv?u=${list}`)).text, {
+      columns: true,
+      bom: true,
+    });
+    expect(saved.map(({ entry }) => entry)).toEqual(list.split(","));
   });
 
   it("is read as people paste it", () => {
@@ -265,7 +320,7 @@ describe("a suppressed report", () => {
 
   it.each([
     ["HHHHHHHH1234", "ZZZZZZZZ1234"],
-    ["HIDDENUEI123", "ZZZZZZZZ1235"],
+    ["HIDDENUEI123", "HIDDENUEI999"],
     ["998877665", "998877999"],
     ["998877663", "998877999"],
     [id(20), id(99)],

@@ -8,7 +8,14 @@ as $$
 begin
   return (
     with listed as materialized (
-      select distinct on (found.id, found.report_id) found.id, found.report_id, found.is_own, general.audit_year, general.fac_accepted_date
+      select distinct on (found.id, found.report_id)
+        found.id,
+        found.report_id,
+        found.is_own,
+        general.audit_year,
+        general.fac_accepted_date,
+        -- 2 CFR 200.521(d)
+        (general.fac_accepted_date + interval '6 months')::date as due
       from publication.list_reports_of(ids) as found
       join disclosed.general on general.report_id = found.report_id
       where year is null or general.audit_year = year or found.id = found.report_id
@@ -22,6 +29,28 @@ begin
           order by listed.audit_year desc nulls last, listed.is_own desc, listed.fac_accepted_date desc nulls last, listed.report_id desc
         ) as place
       from listed
+    ), concerned as materialized (
+      select findings.report_id, count(*) as findings
+      from disclosed.finding_summaries as findings
+      where findings.report_id in (select listed.report_id from listed)
+        and (
+          aln is null
+          or exists (select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.'))
+        )
+      group by findings.report_id
+    ), decisions as materialized (
+      select
+        listed.id,
+        jsonb_agg(
+          jsonb_build_object(
+            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', concerned.findings
+          )
+          order by listed.due, listed.report_id
+        ) as reports
+      from listed
+      join concerned on concerned.report_id = listed.report_id
+      where listed.due is not null
+      group by listed.id
     )
     select coalesce(
       jsonb_agg(
@@ -43,10 +72,10 @@ begin
           'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
           'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
           'is_going_concern_included', general.is_going_concern_included,
-          -- 2 CFR 200.521(d)
           'management_decision_due', case
-            when (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint > 0 then (general.fac_accepted_date + interval '6 months')::date
-          end
+            when (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint > 0 then ranked.due
+          end,
+          'decisions', coalesce(decisions.reports, '[]')
         ) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
         order by ranked.id
       ),
@@ -54,6 +83,7 @@ begin
     )
     from ranked
     join disclosed.general on general.report_id = ranked.report_id
+    left join decisions on decisions.id = ranked.id
     cross join lateral publication.count_findings(ranked.report_id) as counted (counts)
     cross join lateral (
       select case when aln is not null then publication.count_findings(ranked.report_id, aln) end as counts
@@ -63,5 +93,5 @@ begin
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinions, how many findings it has and how many of these concern the program or agency, and when management decisions are due. Other counts of findings are of those that concern it. "reports" counts all that were found.';
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinions, how many findings it has and how many of these concern the program or agency, and when management decisions are due, also those of its older reports ("decisions"). Other counts of findings are of those that concern it. "reports" counts all that were found.';
 grant execute on function publication.check_reports to site;

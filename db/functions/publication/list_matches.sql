@@ -32,6 +32,8 @@ begin
       jsonb_build_object(
         'report_id', general.report_id,
         'auditee_name', general.auditee_name,
+        'auditee_uei', general.auditee_uei,
+        'auditee_ein', general.auditee_ein,
         'auditee_city', general.auditee_city,
         'auditee_state', general.auditee_state,
         'audit_year', general.audit_year,

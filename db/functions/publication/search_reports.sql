@@ -11,9 +11,9 @@ declare
   totals jsonb := '[]';
   chosen integer;
 begin
-  for criteria in select reading from jsonb_array_elements(readings) as reading limit 16 loop
+  for criteria in select reading from jsonb_array_elements(readings) as reading limit 20 loop
     matches := '{}';
-    if chosen is null or not criteria ? 'name_beginnings' then
+    if chosen is null or not criteria ?| array['name_and_city', 'name_beginnings'] then
       execute format(
         'select array(select general.report_id from disclosed.general where %s limit 1001)',
         publication.write_search_conditions(criteria)
@@ -29,5 +29,5 @@ begin
 end
 $$;
 comment on function publication.search_reports is
-  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 16 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
+  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 20 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
 grant execute on function publication.search_reports to site;

@@ -29,6 +29,10 @@ as $$
         'name_beginnings',
         'extensions.name_words(general.auditee_name) @@ extensions.name_beginnings_query($1 ->> ''name_beginnings'')'
       ),
+      (
+        'name_and_city',
+        'extensions.name_words(general.auditee_name || '', '' || general.auditee_city) @@ extensions.name_query($1 ->> ''name_and_city'')'
+      ),
       ('auditor', 'extensions.name_words(general.auditor_firm_name) @@ extensions.name_query($1 ->> ''auditor'')'),
       (
         'secondary_auditor',
