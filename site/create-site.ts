@@ -199,13 +199,8 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const context = await describeContext(request);
     const filter = readChangesFilter(context.asked);
     // A feed of other reports than those that were asked for would go unnoticed.
-<<<<<<< HEAD
-    if (filter && filter.unread.length > 0) return sendError(reply, unknownFilter);
-    const body = writeFeed(context, await read(request, reply, filter, dataSet), filter);
-=======
     if (filter && filter.unread.length > 0) return sendError(reply, refuseUnread("changes", "/changes"));
-    const body = writeFeed(context, await read(request, reply, filter), filter);
->>>>>>> fixb
+    const body = writeFeed(context, await read(request, reply, filter, dataSet), filter);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }

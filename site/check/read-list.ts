@@ -42,11 +42,7 @@ export function readList(typed: string): List {
     .split(/[\s,;|"'=]+/)
     .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, ""))
     .filter((word) => word !== "" && !isHeading(word));
-<<<<<<< HEAD
   const read = words.slice(0, mostEntries).map((word) => cut(word, longestEntry));
-  const entries = read.map(readEntry);
-=======
-  const read = words.slice(0, mostEntries).map((word) => word.slice(0, longestEntry));
   const lines = new Map<string, Entry | UnreadEntry>();
   const repeated: string[] = [];
   for (const typed of read) {
@@ -56,7 +52,6 @@ export function readList(typed: string): List {
     else lines.set(id, entry);
   }
   const all = [...lines.values()];
->>>>>>> fixb
   const address = encodeURIComponent(words.join(",")).replaceAll("%2C", ",");
   return {
     lines: all,

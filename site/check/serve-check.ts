@@ -107,18 +107,14 @@ interface Asked {
 
 function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
-<<<<<<< HEAD
-  return { list: read(u), year: cut(read(year), 20), aln: cut(read(aln), 100) };
-=======
   return {
     list: read(u),
-    year: read(others.year).slice(0, 20),
-    aln: read(others.aln).slice(0, 100),
-    due: read(others.due).slice(0, 20),
-    sort: read(others.sort).slice(0, 20),
-    rows: read(others.rows).slice(0, 20),
+    year: cut(read(others.year), 20),
+    aln: cut(read(others.aln), 100),
+    due: cut(read(others.due), 20),
+    sort: cut(read(others.sort), 20),
+    rows: cut(read(others.rows), 20),
   };
->>>>>>> fixb
 }
 
 function readForm(body: string): Asked {

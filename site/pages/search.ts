@@ -37,11 +37,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
-<<<<<<< HEAD
-${result === undefined ? writeExamples() : [result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
-=======
-${result === undefined ? writeExamples() : [writeUnread(result), result.text.length > longestSearch && tooLong, writeResult(context, result)]}
->>>>>>> fixb
+${result === undefined ? writeExamples() : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
 </div>`,
   });
 }
