@@ -112,7 +112,7 @@ export async function startGateways(stack: BenchStack, bare: BarePostgrest, pare
       directory: await mkdtemp(path.join(parent, "kong-")),
       config,
       upstream: isOwn ? stack.facts.postgrest_url : bare.url,
-      gatewayToken: isOwn ? stack.gatewayToken : "",
+      gatewayToken: isOwn ? stack.gatewayToken : "not used",
       environment: { ...unlimitedAddresses, ...environment },
     });
     stops.push(kong.stop);
