@@ -52,7 +52,8 @@ export async function openBenchStack(
   await client.query("select set_config('access.operator', 'npm run bench', false)");
   const { rows } = await client.query<{ id: string; key: string }>(
     `select issued.api_key_id as id, issued.api_key as key
-     from generate_series(1, $1::integer), lateral access.issue_key('individual', 'bench@example.gov', 'npm run bench') as issued`,
+     from generate_series(1, $1::integer) as number,
+       lateral access.issue_key('individual', 'bench@example.gov', 'npm run bench, ' || number) as issued`,
     [keyCount],
   );
   return {

@@ -23,13 +23,7 @@ export async function measureTables(
   const total: number = rows[0].count;
   const [key = ""] = keys;
   const withKey = { "x-api-key": key };
-  // Evenly spaced pages, because a page of the common design takes longer the later it comes. Each is read for the first time.
-  let page = 0;
-  const pages = Math.max(1, Math.floor(total / pageRows));
-  const nextPage = () => {
-    page = (page + Math.max(1, Math.floor(pages / 7)) + (pages % 7 === 0 ? 1 : 0)) % pages;
-    return `federal_awards?limit=${pageRows}&offset=${page * pageRows}`;
-  };
+  const nextPage = choosePages(total);
   const kept = nextPage();
   const stackTimes = () => readCpuTime(facts.pid);
   const more = (readTime: () => number) => () => ({ ...stackTimes(), other: readTime() });
@@ -65,10 +59,8 @@ export async function measureTables(
       ["Kong, page kept", pageRows, withKong, () => ask(`${kong.url}/${kept}`, withKey)],
     );
   }
-  const common = { ...bare.headers, "accept-profile": "common_api" };
   arms.push(
     ["PostgREST alone", pageRows, withBare, () => ask(`${bare.url}/${nextPage()}`, bare.headers)],
-    ["common design", pageRows, withBare, () => ask(`${bare.url}/${nextPage()}`, common)],
     [
       "`json_agg` in PostgreSQL",
       5 * pageRows,
@@ -103,18 +95,47 @@ export async function measureTables(
   const figures: Figure[] = [];
   for (const [arm, count, readTimes, send] of arms) {
     const cost = await measureCost(readTimes, Math.min(turns, count === total ? 1 : 5), send);
-    const figure = (quantity: string, value: number): Figure => ({ section, arm, quantity, value });
-    const scale = 1_000_000 / count / 1000;
-    figures.push(
-      figure("all", sum(cost) * scale),
-      ...Object.entries(cost)
-        .filter(([name, value]) => name !== "here" && value > 0.5)
-        .map(([name, value]) => figure(name, value * scale)),
-    );
+    figures.push(...describeCost(arm, cost, count));
   }
   duck.close();
   process.stderr.write("Measured: the whole of federal_awards.\n");
   return figures;
+}
+
+/** Measures pages of the common design, which `bare` serves. */
+export async function measureCommonTable(
+  { facts, client }: BenchStack,
+  bare: BarePostgrest,
+  turns: number,
+): Promise<Figure[]> {
+  const { rows } = await client.query("select count(*)::integer as count from common.federal_awards");
+  const nextPage = choosePages(rows[0].count);
+  const readTimes = () => ({ PostgreSQL: readCpuTime(facts.pid).PostgreSQL, other: bare.readTime() });
+  const headers = { ...bare.headers, "accept-profile": "common_api" };
+  const cost = await measureCost(readTimes, turns, () => ask(`${bare.url}/${nextPage()}`, headers));
+  return describeCost("common design, pages of 20,000 rows", cost, pageRows);
+}
+
+/** Chooses pages that are spread over the table, each for the first time, because later pages may take longer. */
+function choosePages(total: number): () => string {
+  const pages = Math.max(1, Math.floor(total / pageRows));
+  const step = Math.max(1, Math.floor(pages * 0.382));
+  let page = 0;
+  return () => {
+    page = (page + step) % pages;
+    return `federal_awards?limit=${pageRows}&offset=${page * pageRows}`;
+  };
+}
+
+function describeCost(arm: string, cost: Record<string, number>, count: number): Figure[] {
+  const scale = 1000 / count;
+  const figure = (quantity: string, value: number): Figure => ({ section, arm, quantity, value });
+  return [
+    figure("all", sum(cost) * scale),
+    ...Object.entries(cost)
+      .filter(([name, value]) => name !== "here" && value > 0.5)
+      .map(([name, value]) => figure(name, value * scale)),
+  ];
 }
 
 /** Runs queries over the bulk file of federal_awards, with one thread. */

@@ -2,13 +2,14 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { warmTables } from "../scripts/refresh/warm-tables.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import { type BenchStack, openBenchStack } from "./bench-stack.ts";
 import { measureLookups, startBarePostgrest, startGateways } from "./measure-lookups.ts";
 import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
-import { measureShapes, measureTexts } from "./measure-shapes.ts";
-import { measureTables } from "./measure-tables.ts";
+import { compareShapes, describeShapes, measureShapes, measureTexts } from "./measure-shapes.ts";
+import { measureCommonTable, measureTables } from "./measure-tables.ts";
 import { describeResults, type Figure } from "./results.ts";
 
 const atLeast = (least: number) => (text: string) => {
@@ -68,20 +69,17 @@ async function measureAll(): Promise<void> {
   const stack = await openBenchStack(directory, { running, source });
   cleanUps.push(stack.dispose);
   const { client } = stack;
+  const warm = () => warmTables(client, (line) => void process.stderr.write(`${line}\n`));
+  await warm();
+  cleanUps.push(warm);
   const figures: Figure[] = [];
-  const wants = (section: (typeof sections)[number]) => options.only?.includes(section) ?? true;
+  const wants = (section: string) => options.only?.includes(section) ?? true;
   // Comes first, because the common design is no part of the service.
   if (wants("refresh") && source !== undefined) figures.push(...(await measureRefresh(stack, source)));
+  if (["lookups", "tables", "shapes"].some((section) => wants(section)))
+    figures.push(...(await compareWithOthers(stack, wants)));
   if (wants("pages")) figures.push(...(await measurePages(stack, turns)));
   if (wants("texts")) figures.push(...(await measureTexts(stack, turns)));
-  await addCommonDesign(stack);
-  const bare = await startBarePostgrest(stack);
-  cleanUps.push(bare.stop);
-  const gateways = await startGateways(stack, bare, directory);
-  cleanUps.push(gateways.stop);
-  if (wants("lookups")) figures.push(...(await measureLookups(stack, bare, { gateways, turns })));
-  if (wants("tables")) figures.push(...(await measureTables(stack, bare, { gateways, turns })));
-  if (wants("shapes")) figures.push(...(await measureShapes(stack, bare, turns)));
   const { rows } = await client.query(
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
   );
@@ -91,6 +89,32 @@ async function measureAll(): Promise<void> {
     `Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
   ].join("; ");
   process.stdout.write(describeResults({ environment, reports: rows[0].reports, turns, figures }));
+}
+
+/** Measures what is compared with a PostgREST of its own, the common design and Kong's plugins. */
+async function compareWithOthers(stack: BenchStack, wants: (section: string) => boolean): Promise<Figure[]> {
+  const { turns } = options;
+  const startBare = async () => {
+    const bare = await startBarePostgrest(stack);
+    cleanUps.push(bare.stop);
+    return bare;
+  };
+  const bare = await startBare();
+  const gateways = await startGateways(stack, bare, directory);
+  cleanUps.push(gateways.stop);
+  const lookups = wants("lookups") ? await measureLookups(stack, bare, { gateways, turns }) : [];
+  const tables = wants("tables") ? await measureTables(stack, bare, { gateways, turns }) : [];
+  const shapes = wants("shapes") ? await measureShapes(stack, turns) : [];
+  if (!wants("tables") && !wants("shapes")) return lookups;
+  // Comes last, because its tables take the place of the service's in memory. Only a PostgREST that starts later serves them.
+  await addCommonDesign(stack);
+  const common = await startBare();
+  return [
+    ...lookups,
+    ...tables,
+    ...(wants("tables") ? await measureCommonTable(stack, common, turns) : []),
+    ...(wants("shapes") ? describeShapes(await compareShapes(stack, shapes, common, turns)) : []),
+  ];
 }
 
 /** Adds the tables that the service is compared with, until the end. */
