@@ -1,7 +1,7 @@
 -- The design that `npm run bench` compares with. Tables have serial IDs. Views join general at query time for the columns
 -- that every row shares, call a PL/pgSQL function for each row to decide whether it is visible, and end in an order by.
 -- The rows and the server are the same, and each index of this service that a query of the benchmark can use has its
--- counterpart. The schema's name makes PostgREST serve it as a version.
+-- counterpart. A PostgREST of its own serves the schema common_api.
 
 create schema common;
 
@@ -39,15 +39,15 @@ $$;
 create view common.tribal_keys as
 select active_keys.key_sha256 from access.active_keys where active_keys.tier = 'tribal';
 
-create schema api_v9_9_9 authorization api_owner;
+create schema common_api;
 
-create view api_v9_9_9.general as
+create view common_api.general as
 select general.*
 from common.general
 where common.may_see(general.is_public)
 order by general.id;
 
-create view api_v9_9_9.federal_awards as
+create view common_api.federal_awards as
 select
   general.auditee_uei, general.audit_year, general.fac_accepted_date, federal_awards.*
 from common.federal_awards
@@ -55,11 +55,9 @@ join common.general on general.report_id = federal_awards.report_id
 where common.may_see(general.is_public)
 order by federal_awards.id;
 
-grant usage on schema api_v9_9_9, common to api_public, api_tribal;
-grant select on all tables in schema api_v9_9_9 to api_public, api_tribal;
+grant usage on schema common_api, common to api_public, api_tribal;
+grant select on all tables in schema common_api to api_public, api_tribal;
 grant select on common.tribal_keys to api_public, api_tribal;
 grant execute on function common.may_see to api_public, api_tribal;
 analyze common.general;
 analyze common.federal_awards;
-notify pgrst, 'reload config';
-notify pgrst, 'reload schema';

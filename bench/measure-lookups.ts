@@ -1,53 +1,176 @@
+import { mkdtemp } from "node:fs/promises";
+import path from "node:path";
 import { SignJWT } from "jose";
+import { Agent } from "undici";
+import { stringify } from "yaml";
 import { findFreePort } from "../scripts/servers/find-free-port.ts";
 import { startProgram } from "../scripts/servers/run-program.ts";
 import { preparePostgrest } from "../scripts/stack/postgrest.ts";
-import type { BenchStack } from "./bench-stack.ts";
+import { readCpuTime, readTreeTime } from "../test/support/read-cpu-time.ts";
+import { kongProgram, startKong, unlimitedAddresses } from "../test/support/start-kong.ts";
+import { redisProgram, startRedis } from "../test/support/start-redis.ts";
+import { type BenchStack, describeKey, readUnlimitedConfig } from "./bench-stack.ts";
 import { type Arm, ask, measure } from "./measure.ts";
 import type { Figure } from "./results.ts";
 
 const connections = 8;
-const requests = 3000;
+const requests = 2000;
+const redisPassword = "the password of this run";
 
-/** Compares lookups of reports by ID: plain PostgREST, the service's PostgREST, and the gateway. */
-export async function measureLookups(stack: BenchStack, turns: number): Promise<Figure[]> {
-  const { facts, client, gatewayHeaders } = stack;
-  const { rows } = await client.query(
-    "select report_id from disclosed.general order by md5(report_id) limit 1000",
-  );
-  const lookUp =
-    (origin: string, headers: Record<string, string>, status = 200): Arm =>
-    (number) => {
-      const filter = `eq.${rows[number % rows.length].report_id}`;
-      // Requests to PostgREST need this header, which the gateway adds. The gateway overwrites a client's.
-      return ask(
-        `${origin}/general?report_id=${filter}`,
-        { ...headers, "x-filter-report-id": filter },
-        status,
-      );
-    };
-  const withKey = { "x-api-key": facts.keys.individual };
-  // PostgREST's ETag differs from the gateway's, which depends on a header that the gateway adds.
-  const repeat = async (origin: string, headers: Record<string, string>) => {
-    const first = await ask(`${origin}/general?limit=1`, headers);
-    return lookUp(origin, { ...headers, "if-none-match": String(first.headers.etag) }, 304);
-  };
-  const bare = await startBarePostgrest(stack);
-  const arms = {
-    "PostgREST alone": lookUp(bare.url, bare.headers),
-    "PostgREST of this service": lookUp(facts.postgrest_url, gatewayHeaders),
-    "PostgREST of this service, 304": await repeat(facts.postgrest_url, gatewayHeaders),
-    "through the gateway": lookUp(facts.base_url, withKey),
-    "through the gateway, 304": await repeat(facts.base_url, withKey),
-  };
-  const section = `Lookups of a report by its ID, ${connections} at a time`;
-  const figures = await measure(section, arms, { turns, requests, connections });
-  await bare.stop();
-  return figures;
+/** A PostgREST on the stack's database that calls no function before each request. */
+export interface BarePostgrest {
+  url: string;
+  headers: Record<string, string>;
+  /** The CPU milliseconds that it has used. */
+  readTime: () => number;
+  stop: () => Promise<void>;
 }
 
-/** Starts a PostgREST on the stack's database that calls no function before each request. */
-async function startBarePostgrest({ facts, secrets }: BenchStack) {
+/**
+ * Compares look-ups of reports by ID: PostgREST alone, this service's, and both behind gateways. The CPU time of each is that of
+ * all programs together.
+ */
+export async function measureLookups(
+  stack: BenchStack,
+  bare: BarePostgrest,
+  { gateways, turns }: { gateways: Gateways; turns: number },
+): Promise<Figure[]> {
+  const { facts, client, keys } = stack;
+  const { rows } = await client.query<{ report_id: string }>(
+    "select report_id from disclosed.general order by md5(report_id) limit 1000",
+  );
+  // Each connection has its own key and address, because the gateway bounds how many of each are in progress.
+  const agents = keys.map(
+    (_, number) => new Agent({ connections: 1, localAddress: `127.3.0.${number + 1}` }),
+  );
+  const lookUp =
+    (origin: string, describe: (key: string) => Record<string, string>, status = 200): Arm =>
+    (number, connection) => {
+      const filter = `eq.${rows[number % rows.length]?.report_id}`;
+      // The gateway sends this header to PostgREST.
+      const headers = { ...describe(keys[connection] ?? ""), "x-filter-report-id": filter };
+      return ask(`${origin}/general?report_id=${filter}`, headers, status, agents[connection]);
+    };
+  const unchanged = async (origin: string, describe: (key: string) => Record<string, string>) => {
+    const [key = ""] = keys;
+    const { headers } = await ask(`${origin}/general?limit=1`, describe(key));
+    return lookUp(origin, (key) => ({ ...describe(key), "if-none-match": String(headers.etag) }), 304);
+  };
+  const ofGateway = (key: string) => describeKey(stack, key);
+  const ofClient = (key: string) => ({ "x-api-key": key });
+  const arms: Record<string, Arm> = {
+    "PostgREST alone": lookUp(bare.url, () => bare.headers),
+    "PostgREST of this service": lookUp(facts.postgrest_url, ofGateway),
+    "the same, 304": await unchanged(facts.postgrest_url, ofGateway),
+    "this service, embedded gateway": lookUp(facts.base_url, ofClient),
+    "the same gateway, 304": await unchanged(facts.base_url, ofClient),
+  };
+  for (const { name, url, isOwn } of gateways.list) {
+    arms[name] = lookUp(url, ofClient);
+    if (isOwn) arms[`${name}, 304`] = await unchanged(url, ofClient);
+  }
+  const readTimes = () => {
+    const { PostgreSQL, PostgREST, gateway } = readCpuTime(facts.pid);
+    return {
+      PostgreSQL,
+      PostgREST: PostgREST + bare.readTime(),
+      gateway: gateway + gateways.readTime(),
+      Redis: gateways.readRedis(),
+    };
+  };
+  try {
+    const section = `Look-ups of a report by its ID, ${connections} at a time`;
+    const figures = await measure(section, arms, { turns, requests, connections, readTimes });
+    return [...figures, ...compareAll(section, figures)];
+  } finally {
+    for (const agent of agents) await agent.close();
+  }
+}
+
+/** Adds up the CPU time of all programs, and compares it with PostgREST alone. */
+function compareAll(section: string, figures: Figure[]): Figure[] {
+  const sums = new Map<string, number>();
+  for (const { arm, quantity, value } of figures)
+    if (quantity.endsWith("CPU ms")) sums.set(arm, (sums.get(arm) ?? 0) + value);
+  const [base = Number.NaN] = sums.values();
+  return [...sums].flatMap(([arm, sum]) => [
+    { section, arm, quantity: "all, CPU ms", value: sum },
+    { section, arm, quantity: "relative", value: sum / base },
+  ]);
+}
+
+export type Gateways = Awaited<ReturnType<typeof startGateways>>;
+
+/** Starts Kong with this project's plugin and with the plugins that users of Kong commonly combine, if they are installed. */
+export async function startGateways(stack: BenchStack, bare: BarePostgrest, parent: string) {
+  const stops: (() => Promise<unknown>)[] = [];
+  const list: { name: string; url: string; pid: number; isOwn: boolean }[] = [];
+  const stop = async () => {
+    for (const each of stops.reverse()) await each();
+  };
+  let redisPid = 0;
+  const start = async (name: string, config: string, environment: Record<string, string>) => {
+    const isOwn = name.startsWith("this");
+    const kong = await startKong({
+      directory: await mkdtemp(path.join(parent, "kong-")),
+      config,
+      upstream: isOwn ? stack.facts.postgrest_url : bare.url,
+      gatewayToken: isOwn ? stack.gatewayToken : "not used",
+      environment: { ...unlimitedAddresses, ...environment },
+    });
+    stops.push(kong.stop);
+    list.push({ name, url: kong.url, pid: kong.pid, isOwn });
+  };
+  if (kongProgram !== undefined) {
+    const config = await readUnlimitedConfig();
+    const plugins = { KONG_PLUGINS: "prometheus,key-auth,rate-limiting,request-transformer" };
+    await start("this service, Kong", config, {});
+    await start("key-auth and rate-limiting, PostgREST alone", writeCommonConfig(stack, bare), plugins);
+    if (redisProgram !== undefined) {
+      const port = await findFreePort();
+      const redis = await startRedis(port, redisPassword);
+      stops.unshift(redis.stop);
+      redisPid = redis.pid;
+      const shared = { REDIS_HOST: "127.0.0.1", REDIS_PORT: `${port}`, REDIS_PASSWORD: redisPassword };
+      await start("this service, Kong and Redis", config, shared);
+      const common = writeCommonConfig(stack, bare, port);
+      await start("key-auth and rate-limiting with Redis, PostgREST alone", common, plugins);
+    }
+  } else process.stderr.write("Left out Kong. Set KONG_BIN to the program, or GATEWAY=kong.\n");
+  return {
+    list,
+    stop,
+    readTime: () => list.reduce((sum, { pid }) => sum + readTreeTime(pid), 0),
+    readRedis: () => (redisPid === 0 ? 0 : readTreeTime(redisPid)),
+  };
+}
+
+/** Kong with its own plugins, in front of PostgREST alone. */
+function writeCommonConfig({ keys }: BenchStack, bare: BarePostgrest, redisPort?: number): string {
+  // Without sync_rate, Redis counts each request at once, as with this project's plugin.
+  const redis = { host: "127.0.0.1", port: redisPort, password: redisPassword, timeout: 100 };
+  const policy = redisPort === undefined ? { policy: "local" } : { policy: "redis", redis };
+  const authorization = Object.values(bare.headers).map((value) => `authorization:${value}`);
+  return stringify({
+    _format_version: "3.0",
+    services: [
+      { name: "postgrest", url: bare.url, routes: [{ name: "postgrest", paths: ["/"], strip_path: false }] },
+    ],
+    plugins: [
+      { name: "key-auth", config: { key_names: ["x-api-key"], hide_credentials: true } },
+      { name: "rate-limiting", config: { hour: 100_000_000, ...policy } },
+      { name: "request-transformer", config: { add: { headers: authorization } } },
+      { name: "prometheus" },
+    ],
+    consumers: keys.map((key, number) => ({
+      username: `bench-${number}`,
+      keyauth_credentials: [{ key }],
+    })),
+  });
+}
+
+/** Starts a PostgREST on the stack's database that calls no function before each request, and also serves the common design. */
+export async function startBarePostgrest({ facts, secrets }: BenchStack): Promise<BarePostgrest> {
   const databaseUrl = new URL(facts.database_url);
   databaseUrl.username = "authenticator";
   databaseUrl.password = encodeURIComponent(secrets.rolePasswords.authenticator);
@@ -61,7 +184,7 @@ async function startBarePostgrest({ facts, secrets }: BenchStack) {
     settings: {
       PGRST_DB_PRE_CONFIG: "",
       PGRST_DB_PRE_REQUEST: "",
-      PGRST_DB_SCHEMAS: "api_v1_1_0",
+      PGRST_DB_SCHEMAS: "api_v1_1_0,common_api",
       PGRST_DB_EXTRA_SEARCH_PATH: "request",
       PGRST_DB_MAX_ROWS: "20000",
     },
@@ -73,6 +196,7 @@ async function startBarePostgrest({ facts, secrets }: BenchStack) {
     .sign(new TextEncoder().encode(secrets.jwtSecret));
   return {
     url: `http://127.0.0.1:${port}`,
+    readTime: () => readTreeTime(postgrest.pid ?? 0),
     headers: { authorization: `Bearer ${token}` },
     stop: () => postgrest.stop(),
   };

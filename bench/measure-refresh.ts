@@ -3,7 +3,12 @@ import type { Client } from "pg";
 import { readTreeTime } from "../test/support/read-cpu-time.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
+import { apiClients, readers, type Sample, sendLoad } from "./load.ts";
+import { quantile } from "./measure.ts";
 import type { Figure } from "./results.ts";
+
+/** Requests that all clients send per second. */
+const rates = { pages: 10, api: 30 };
 
 /** In seconds. */
 interface StepTime {
@@ -14,15 +19,42 @@ interface StepTime {
   command: number;
 }
 
-export interface RefreshTimes {
+interface RefreshTimes {
   steps: Map<string, StepTime>;
   /** The longest time that another session waited for a lock, in milliseconds, and when the publication began and ended. */
   longestLockWait: number;
   published: { begin: number; end: number };
 }
 
+/** Measures a refresh from source files while readers of pages and clients of the API send requests. */
+export async function measureRefresh(stack: BenchStack, source: string): Promise<Figure[]> {
+  const { facts, client, keys } = stack;
+  const { rows: reports } = await client.query(
+    "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' order by md5(report_id) limit 5000",
+  );
+  const samples: Sample[] = [];
+  const stop = new AbortController();
+  const used = process.cpuUsage();
+  const start = performance.now();
+  const load = sendLoad({
+    baseUrl: facts.base_url,
+    appUrl: facts.app_url,
+    keys,
+    reports,
+    rates,
+    signal: stop.signal,
+    record: (sample) => samples.push(sample),
+  });
+  const times = await runRefresh(stack, source).finally(() => stop.abort());
+  await load;
+  const { user, system } = process.cpuUsage(used);
+  const share = (user + system) / 1000 / (performance.now() - start);
+  process.stderr.write("Measured: a refresh.\n");
+  return [...describeRefresh(times), ...describeLoad(samples, share)];
+}
+
 /** Runs a refresh from source files, and measures each of its steps. */
-export async function runRefresh(
+async function runRefresh(
   { client, directory }: Pick<BenchStack, "client" | "directory">,
   source: string,
 ): Promise<RefreshTimes> {
@@ -109,7 +141,7 @@ function nameStep(line: string, query: string, hasIndexes: boolean): string {
 }
 
 /** The steps as figures. */
-export function describeRefresh({ steps, longestLockWait }: RefreshTimes): Figure[] {
+function describeRefresh({ steps, longestLockWait }: RefreshTimes): Figure[] {
   const section = "Refresh";
   const figure = (arm: string, quantity: string, value: number): Figure => ({
     section,
@@ -127,5 +159,33 @@ export function describeRefresh({ steps, longestLockWait }: RefreshTimes): Figur
       figure(step, "command, CPU s", command),
     ]),
     figure("longest wait of a request for a lock", "ms", longestLockWait),
+  ];
+}
+
+/** How long requests took. The last row is the share of one core that the clients themselves took. */
+function describeLoad(samples: Sample[], share: number): Figure[] {
+  const section =
+    `During the refresh: ${readers.count} readers from ${readers.addresses} addresses, ${rates.pages} pages a second, ` +
+    `and ${apiClients.count} clients of the API, ${rates.api} requests a second`;
+  const figure = (arm: string, quantity: string, value: number): Figure => ({
+    section,
+    arm,
+    quantity,
+    value,
+  });
+  const kinds = [...new Set(samples.map(({ kind }) => kind))].sort();
+  return [
+    ...kinds.flatMap((kind) => {
+      const ofKind = samples.filter((sample) => sample.kind === kind);
+      const milliseconds = ofKind.map((sample) => sample.milliseconds);
+      return [
+        figure(kind, "requests", ofKind.length),
+        figure(kind, "failed", ofKind.filter(({ outcome }) => !/^[23]\d\d$/.test(outcome)).length),
+        figure(kind, "p50 ms", quantile(milliseconds, 0.5)),
+        figure(kind, "p99 ms", quantile(milliseconds, 0.99)),
+        figure(kind, "most ms", Math.max(...milliseconds)),
+      ];
+    }),
+    figure("CPU time of these clients", "share of a core", share),
   ];
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
-import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { Figure } from "./results.ts";
 
 /** One of the alternatives that are compared. Sends the request with this number. */
@@ -13,8 +12,8 @@ interface MeasureOptions {
   connections?: number;
   /** How many requests the whole job takes, if it is estimated from some of them. */
   wholeJob?: number;
-  /** Returns the CPU milliseconds that an arm's programs have used so far. Default: the whole stack. */
-  readTimes?: (arm: string) => Record<string, number>;
+  /** Returns the CPU milliseconds that the programs have used so far. */
+  readTimes: () => Record<string, number>;
 }
 
 const agent = new Agent({ connections: 64, keepAliveTimeout: 10_000 });
@@ -24,9 +23,14 @@ const agent = new Agent({ connections: 64, keepAliveTimeout: 10_000 });
  *
  * @throws Error if the status is not the expected one
  */
-export async function ask(url: string, headers: Record<string, string> = {}, expectedStatus = 200) {
+export async function ask(
+  url: string,
+  headers: Record<string, string> = {},
+  expectedStatus = 200,
+  dispatcher = agent,
+) {
   const { origin, pathname, search } = new URL(url);
-  const response = await agent.request({ origin, path: pathname + search, method: "GET", headers });
+  const response = await dispatcher.request({ origin, path: pathname + search, method: "GET", headers });
   const body = Buffer.from(await response.body.arrayBuffer());
   // A page of a counted result has the status 206.
   const status = response.statusCode === 206 ? 200 : response.statusCode;
@@ -39,7 +43,7 @@ export async function ask(url: string, headers: Record<string, string> = {}, exp
 export async function measure(
   section: string,
   arms: Record<string, Arm>,
-  { turns, requests, connections = 1, wholeJob, readTimes = () => readCpuTime(process.pid) }: MeasureOptions,
+  { turns, requests, connections = 1, wholeJob, readTimes }: MeasureOptions,
 ): Promise<Figure[]> {
   const measured = new Map<string, { rates: number[]; latencies: number[]; cpu: Record<string, number>[] }>();
   for (let turn = 0; turn <= turns; turn += 1) {
@@ -48,7 +52,7 @@ export async function measure(
       let next = 0;
       // Let the servers finish what the other arm left to do, such as logging.
       await sleep(20);
-      const before = readTimes(arm);
+      const before = readTimes();
       const start = performance.now();
       const work = async (connection: number) => {
         while (next < requests) {
@@ -61,7 +65,7 @@ export async function measure(
       };
       await Promise.all(Array.from({ length: connections }, (_, connection) => work(connection)));
       const seconds = (performance.now() - start) / 1000;
-      const after = readTimes(arm);
+      const after = readTimes();
       if (turn === 0) continue;
       const all = measured.get(arm) ?? { rates: [], latencies: [], cpu: [] };
       measured.set(arm, all);
@@ -90,8 +94,30 @@ export async function measure(
   });
 }
 
+/** The CPU milliseconds of each program for one request: the median of the turns, after a first request. */
+export async function measureCost(
+  readTimes: () => Record<string, number>,
+  turns: number,
+  send: () => Promise<unknown>,
+): Promise<Record<string, number>> {
+  const used: Record<string, number[]> = {};
+  for (let turn = 0; turn <= turns; turn += 1) {
+    const before = readTimes();
+    await send();
+    // The servers finish what the response did not wait for, such as logging.
+    await sleep(5);
+    if (turn === 0) continue;
+    for (const [name, time] of Object.entries(readTimes()))
+      used[name] = [...(used[name] ?? []), time - (before[name] ?? 0)];
+  }
+  return Object.fromEntries(Object.entries(used).map(([name, times]) => [name, quantile(times, 0.5)]));
+}
+
+export const sum = (costs: Record<string, number>) =>
+  Object.values(costs).reduce((all, cost) => all + cost, 0);
+
 /** The quantile of the values, such as 0.5 for the median. */
-function quantile(values: number[], share: number): number {
+export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

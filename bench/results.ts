@@ -29,15 +29,14 @@ export function describeResults({
 
 With ${reports.toLocaleString("en-US")} public reports: ${environment}.
 
-The rows of a table alternate in ${turns} turns. Requests/s (with extremes) and CPU per request are medians of the turns.
-Latencies are of all requests. The load comes from the same machine. “Common design” is \`common-design.sql\`: the same
-rows in the same PostgreSQL, behind the same PostgREST, with an index wherever this service has one. In “The gateway”,
-relative CPU is relative to Kong with key-auth and rate-limiting, which counts in Redis.
+CPU time is that of all programs together, except of the clients, which run on the same machine: the median of ${turns} turns.
+“Common design” is \`common-design.sql\`: the same rows in the same PostgreSQL, behind a PostgREST alone, with an index wherever
+this service has one for these requests. “PostgREST alone” reads this service's views, and calls no function before each request.
 
 ${sections.join("\n")}`;
 }
 
-export function formatTable(figures: Figure[]): string {
+function formatTable(figures: Figure[]): string {
   const quantities = [...new Set(figures.map(({ quantity }) => quantity))];
   const rows = [...new Set(figures.map(({ arm }) => arm))].map((arm) => [
     arm,

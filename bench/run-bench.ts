@@ -1,26 +1,27 @@
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { Client } from "pg";
-import type { StackFacts } from "../scripts/stack/start-stack.ts";
+import { warmTables } from "../scripts/refresh/warm-tables.ts";
 import { runProgram } from "../test/support/run-stack.ts";
-import { type BenchStack, startBenchStack } from "./bench-stack.ts";
-import { measureGateway, missingForGateway } from "./measure-gateway.ts";
-import { measureLookups } from "./measure-lookups.ts";
-import { measureReads } from "./measure-reads.ts";
+import { type BenchStack, openBenchStack } from "./bench-stack.ts";
+import { measureLookups, startBarePostgrest, startGateways } from "./measure-lookups.ts";
+import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
-import { measureShapes } from "./measure-shapes.ts";
-import { describeResults, formatTable } from "./results.ts";
+import { compareShapes, describeShapes, measureShapes, measureTexts } from "./measure-shapes.ts";
+import { measureCommonTable, measureTables } from "./measure-tables.ts";
+import { describeResults, type Figure } from "./results.ts";
 
 const atLeast = (least: number) => (text: string) => {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= least) return number;
   throw new InvalidArgumentError(`Enter a whole number of at least ${least}.`);
 };
+const sections = ["refresh", "lookups", "shapes", "texts", "tables", "pages"] as const;
 const options = new Command("npm run bench --")
-  .description("Compares the service with a common design, on its own stack. Linux only.")
+  .description(
+    "Prints a page of figures: what requests, pages and a refresh cost, beside common alternatives. Linux only.",
+  )
   .option(
     "--submissions <number>",
     "submissions in the generated data set, at least 2000",
@@ -28,10 +29,9 @@ const options = new Command("npm run bench --")
     40_000,
   )
   .option("--source <directory>", "source files to use instead of generated ones")
+  .option("--stack <directory>", "the running stack to measure; by default, the bench starts one")
   .option("--turns <number>", "how often to repeat each comparison", atLeast(1), 5)
-  .addOption(
-    new Option("--only <section>", "print this section, and start no stack").choices(["gateway", "shapes"]),
-  )
+  .addOption(new Option("--only <section...>", "measure only these sections").choices(sections))
   .allowExcessArguments(false)
   .addHelpText(
     "after",
@@ -39,68 +39,47 @@ const options = new Command("npm run bench --")
 Prints Markdown. bench/RESULTS.md has the results that hold now.
 40,000 submissions take about 10 minutes, and 400,000 about an hour.
 
-Set GATEWAY=kong to use the Kong on the PATH, or KONG_BIN to name the program as well. The run then also compares this
-project's plugin with Kong's key-auth and rate-limiting, for which redis-server or valkey-server must be on the PATH.
-This comparison alone takes about a minute:
-  GATEWAY=kong npm run bench -- --only gateway
+Set GATEWAY=kong to use the Kong on the PATH, or KONG_BIN to name the program. The run then also compares this project's plugin
+with Kong's key-auth and rate-limiting; with redis-server or valkey-server on the PATH, also with counts in Redis.
 
-"--only shapes" measures requests of clients and searches on the stack that runs in STACK_DIRECTORY (.stack). Its data set
-should have 400,000 submissions, and its individual key needs 200 requests for each turn and the warm-up.`,
+With --stack, the refresh needs --source, and is left out without it. The bench publishes these files, issues 64 keys, which it
+revokes at the end, and adds two schemas of the common design, which it drops. A stack of npm start allows each key 1,000
+requests an hour: start it with a GATEWAY_CONFIG that allows more.`,
   )
   .parse()
-  .opts<{ submissions: number; source?: string; turns: number; only?: string }>();
+  .opts<{ submissions: number; source?: string; stack?: string; turns: number; only?: string[] }>();
 
 const directory = await mkdtemp(path.join(tmpdir(), "single-audit-bench-"));
 // PostgreSQL's unprivileged user must be able to pass.
 await chmod(directory, 0o711);
-let stack: BenchStack | undefined;
+const cleanUps: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
 const cleanUp = async () => {
-  await stack?.dispose();
-  await rm(directory, { recursive: true, force: true });
+  for (const each of cleanUps.splice(0).reverse()) await each();
 };
 process.once("SIGINT", () => void cleanUp().finally(() => process.exit(130)));
 try {
-  if (options.only === "gateway") await printGateway();
-  else if (options.only === "shapes") await printShapes();
-  else await measureAll();
+  await measureAll();
 } finally {
   await cleanUp();
 }
 
-async function printGateway(): Promise<void> {
-  if (missingForGateway !== undefined) {
-    process.stderr.write(`The section "The gateway" needs Kong and Redis. ${missingForGateway}\n`);
-    process.exitCode = 1;
-    return;
-  }
-  process.stdout.write(`${formatTable(await measureGateway(directory, options.turns))}\n`);
-}
-
-async function printShapes(): Promise<void> {
-  const file = path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json");
-  const facts: StackFacts & { pid: number } = JSON.parse(await readFile(file, "utf8"));
-  const client = new Client({ connectionString: facts.database_url });
-  await client.connect();
-  try {
-    const figures = await measureShapes({ facts, pid: facts.pid, client }, options.turns);
-    process.stdout.write(`${formatTable(figures)}\n`);
-  } finally {
-    await client.end();
-  }
-}
-
 async function measureAll(): Promise<void> {
-  const source = options.source ?? (await generateSource(options.submissions));
-  stack = await startBenchStack(directory);
+  const { stack: running, turns, submissions } = options;
+  const source = options.source ?? (running ? undefined : await generateSource(submissions));
+  const stack = await openBenchStack(directory, { running, source });
+  cleanUps.push(stack.dispose);
   const { client } = stack;
-  const refresh = await measureRefresh(stack, source);
-  await client.query(await readFile(path.join(import.meta.dirname, "common-design.sql"), "utf8"));
-  // PostgREST needs time to reload its configuration and schemas.
-  await sleep(3000);
-  const lookups = await measureLookups(stack, options.turns);
-  const reads = await measureReads(stack, options.turns);
-  const shapes = await measureShapes(stack, options.turns);
-  const gateway = missingForGateway === undefined ? await measureGateway(directory, options.turns) : [];
+  const warm = () => warmTables(client, (line) => void process.stderr.write(`${line}\n`));
+  await warm();
+  cleanUps.push(warm);
+  const figures: Figure[] = [];
+  const wants = (section: string) => options.only?.includes(section) ?? true;
+  // Comes first, because the common design is no part of the service.
+  if (wants("refresh") && source !== undefined) figures.push(...(await measureRefresh(stack, source)));
+  if (["lookups", "tables", "shapes"].some((section) => wants(section)))
+    figures.push(...(await compareWithOthers(stack, wants)));
+  if (wants("pages")) figures.push(...(await measurePages(stack, turns)));
+  if (wants("texts")) figures.push(...(await measureTexts(stack, turns)));
   const { rows } = await client.query(
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
   );
@@ -108,13 +87,42 @@ async function measureAll(): Promise<void> {
   const environment = [
     `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`,
     `Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
-    `gateway: ${process.env.GATEWAY || "embedded"}`,
   ].join("; ");
-  const figures = [...lookups, ...reads, ...shapes, ...refresh, ...gateway];
-  const { reports } = rows[0];
-  process.stdout.write(describeResults({ environment, reports, turns: options.turns, figures }));
-  if (missingForGateway !== undefined)
-    process.stderr.write(`Left out the section "The gateway". ${missingForGateway}\n`);
+  process.stdout.write(describeResults({ environment, reports: rows[0].reports, turns, figures }));
+}
+
+/** Measures what is compared with a PostgREST of its own, the common design and Kong's plugins. */
+async function compareWithOthers(stack: BenchStack, wants: (section: string) => boolean): Promise<Figure[]> {
+  const { turns } = options;
+  const startBare = async () => {
+    const bare = await startBarePostgrest(stack);
+    cleanUps.push(bare.stop);
+    return bare;
+  };
+  const bare = await startBare();
+  const gateways = await startGateways(stack, bare, directory);
+  cleanUps.push(gateways.stop);
+  const lookups = wants("lookups") ? await measureLookups(stack, bare, { gateways, turns }) : [];
+  const tables = wants("tables") ? await measureTables(stack, bare, { gateways, turns }) : [];
+  const shapes = wants("shapes") ? await measureShapes(stack, turns) : [];
+  if (!wants("tables") && !wants("shapes")) return lookups;
+  // Comes last, because its tables take the place of the service's in memory. Only a PostgREST that starts later serves them.
+  await addCommonDesign(stack);
+  const common = await startBare();
+  return [
+    ...lookups,
+    ...tables,
+    ...(wants("tables") ? await measureCommonTable(stack, common, turns) : []),
+    ...(wants("shapes") ? describeShapes(await compareShapes(stack, shapes, common, turns)) : []),
+  ];
+}
+
+/** Adds the tables that the service is compared with, until the end. */
+async function addCommonDesign({ client }: BenchStack): Promise<void> {
+  const drop = "drop schema if exists common_api, common cascade";
+  await client.query(drop);
+  cleanUps.push(() => client.query(drop));
+  await client.query(await readFile(path.join(import.meta.dirname, "common-design.sql"), "utf8"));
 }
 
 async function generateSource(submissions: number): Promise<string> {

@@ -21,3 +21,8 @@ begin
   end loop;
 end
 $$;
+
+-- The backup of an older release may have keys that are valid for longer than keys may be.
+update access.api_keys
+set expires_at = access.latest_expiry(api_keys.tier, api_keys.created_at)
+where api_keys.revoked_at is null and api_keys.expires_at > access.latest_expiry(api_keys.tier, api_keys.created_at);

@@ -1,7 +1,8 @@
-import { readList } from "./check/read-list.ts";
+import { mostEntries, readList } from "./check/read-list.ts";
 import { count } from "./finding-words.ts";
 import { agencies, findState, states } from "./names.ts";
 import { readAlnOrAgency } from "./read-filters.ts";
+import { cut } from "./search/words.ts";
 
 /** Which reports' changes are asked for. */
 export interface ChangesFilter {
@@ -37,9 +38,11 @@ export function readChangesFilter(asked: Readonly<Record<string, unknown>>): Cha
       .filter(Boolean)
       .join(", "),
     unread: [
-      ...(typedState && !state ? [typedState.slice(0, 60)] : []),
-      ...(typedAln && !aln ? [typedAln.slice(0, 60)] : []),
+      ...(typedState && !state ? [cut(typedState, 60)] : []),
+      ...(typedAln && !aln ? [cut(typedAln, 60)] : []),
       ...list.unread.slice(0, 20),
+      ...(typedList && list.entries.length + list.unread.length === 0 ? [cut(typedList, 60)] : []),
+      ...(list.left > 0 ? [`${count(list.left, "entry", "entries")} after the first ${mostEntries}`] : []),
     ],
   };
 }

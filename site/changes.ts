@@ -31,16 +31,24 @@ export type Change = Changes[number];
 export const kinds = ["added", "changed", "removed"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Creates a function that reads the changes, which are up to 30 seconds old. */
+/**
+ * Creates a function that reads the changes, which are up to 30 seconds old. An answer from before a publication is not kept: it may
+ * name a report that has been suppressed since.
+ */
 export function createChangesReader(
   pool: Pool,
   onError: (error: unknown) => void,
-): () => Promise<Changes | undefined> {
+): (dataSet: string | undefined) => Promise<Changes | undefined> {
   const ask = async () => {
     const { rows } = await pool.query<{ found: unknown }>("select publication.describe_changes() as found");
     return changes.parse(rows[0]?.found);
   };
-  return keepAnswer(ask, () => 30_000, onError);
+  const createReader = () => keepAnswer(ask, () => 30_000, onError);
+  let [read, readFor] = [createReader(), undefined as string | undefined];
+  return (dataSet) => {
+    if (dataSet !== readFor) [read, readFor] = [createReader(), dataSet];
+    return read();
+  };
 }
 
 export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => Promise<Changes>;

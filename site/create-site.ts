@@ -43,8 +43,8 @@ interface SiteParts {
   pool: Pool;
   /** The bulk files, if they are served. The manifest is undefined while there are none; reading it may throw like `whileOn`. */
   publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;
-  /** Throws while the service is switched off or has no data set. */
-  whileOn: () => Promise<unknown>;
+  /** Resolves to the ID of the live data set. Throws while the service is switched off or has no data set. */
+  whileOn: () => Promise<string>;
 }
 
 /** Bundles the scripts and styles. Returns a function that adds the pages and `/openapi.json` to an app. */
@@ -169,33 +169,38 @@ const requireFacts = (context: PageContext): FactsContext => ({
 /** Serves the changes of all reports, or of those that match a filter, as a page and as a feed. */
 function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
   const { whileOn, readChanges, describeContext } = site;
-  const read = async (request: FastifyRequest, reply: FastifyReply, filter: ChangesFilter | undefined) => {
+  const read = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    filter: ChangesFilter | undefined,
+    dataSet: string | undefined,
+  ) => {
     reply.header("cache-control", `${filter ? "private" : "public"}, no-cache`);
-    if (filter === undefined) return requireAnswer(await readChanges());
+    if (filter === undefined) return requireAnswer(await readChanges(dataSet));
     return filter.search === "" ? [] : readFiltered(identifyVisitor(request, reply), filter);
   };
   site.addRoute("/changes", async (request, reply) => {
     const context = await describeContext(request);
-    if (context.facts?.data_set) await whileOn();
+    const dataSet = context.facts?.data_set ? await whileOn() : undefined;
     const filter = readChangesFilter(context.asked);
     const number = readNumber(context.asked.number);
-    const body = writeChanges(context, await read(request, reply, filter), filter, number);
+    const body = writeChanges(context, await read(request, reply, filter, dataSet), filter, number);
     return site.sendPage(request, reply, body, { isPrivate: filter !== undefined });
   });
   site.addRoute("/changes.csv", async (request, reply) => {
-    await whileOn();
+    const dataSet = await whileOn();
     const { asked } = await describeContext(request);
-    const found = await read(request, reply, readChangesFilter(asked));
+    const found = await read(request, reply, readChangesFilter(asked), dataSet);
     const rows = listChangeRows(chooseChanges(found, readNumber(asked.number)));
     return sendSpreadsheet(request, reply, { name: "changes", columns: changeColumns, rows });
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
-    await whileOn();
+    const dataSet = await whileOn();
     const context = await describeContext(request);
     const filter = readChangesFilter(context.asked);
     // A feed of other reports than those that were asked for would go unnoticed.
     if (filter && filter.unread.length > 0) return sendError(reply, refuseUnread("changes", "/changes"));
-    const body = writeFeed(context, await read(request, reply, filter), filter);
+    const body = writeFeed(context, await read(request, reply, filter, dataSet), filter);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }

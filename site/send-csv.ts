@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendBody } from "./send-body.ts";
-import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
+import { byteOrderMark, writeForSpreadsheets } from "./spreadsheet-csv.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 /** Writes rows as CSV that spreadsheets show as it is: no text becomes a formula, and no code becomes a number. */
 export function writeSpreadsheet(columns: readonly string[], rows: readonly Row[]): string {
-  const lines = rows.map((row) => columns.map((column) => writeCell(row[column])).join(","));
-  return byteOrderMark + adaptForSpreadsheets([columns.join(","), ...lines, ""].join("\n"));
+  const cells = rows.map((row) => columns.map((column) => writeCell(row[column])));
+  return byteOrderMark + writeForSpreadsheets(columns, cells);
 }
 
 function writeCell(value: unknown): string {

@@ -18,20 +18,25 @@ const formula = /^"?(?!-?\d+(?:\.\d+)?"?$)[=+\-@＝＋－＠\t\r\n]/;
  */
 export function adaptForSpreadsheets(csv: string): string {
   const start = csv.indexOf("\n") + 1;
-  const names = csv.slice(0, start).trimEnd().split(",");
+  return writeForSpreadsheets(csv.slice(0, start).trimEnd().split(","), readRows(csv.slice(start)));
+}
+
+/** Writes rows as the CSV of `adaptForSpreadsheets`. Cells have the quotes that they need. */
+export function writeForSpreadsheets(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const [first, second] = alnParts.map((part) => names.indexOf(part)) as [number, number];
   const hasAln = first >= 0 && second >= 0;
-  const join = (row: string[], whole: string) =>
+  const join = (row: readonly string[], whole: string) =>
     (hasAln ? row.with(first, whole).toSpliced(second, 1) : row).join(",");
-  const adapt = (row: string[]) => {
-    const whole = hasAln ? writeAln(...[first, second].map((place) => unquote(row[place] ?? ""))) : "";
+  const adapters = names.map(adaptCells);
+  const adaptWhole = adaptCells(alnName);
+  const adapt = (row: readonly string[]) => {
+    const whole = hasAln ? writeAln(unquote(row[first] ?? ""), unquote(row[second] ?? "")) : "";
     return join(
-      row.map((text, index) => adaptCell(names[index] ?? "", text)),
-      adaptCell(alnName, /[",\n]/.test(whole) ? `"${whole.replaceAll('"', '""')}"` : whole),
+      row.map((text, index) => adapters[index]?.(text) ?? text),
+      adaptWhole(/[",\n]/.test(whole) ? `"${whole.replaceAll('"', '""')}"` : whole),
     );
   };
-  const lines = readRows(csv.slice(start)).map((row) => `${adapt(row)}\n`);
-  return `${join(names, alnName)}\n${lines.join("")}`;
+  return `${join(names, alnName)}\n${rows.map((row) => `${adapt(row)}\n`).join("")}`;
 }
 
 /** Splits CSV into rows of cells, which keep their quotes. */
@@ -51,11 +56,17 @@ function readRows(csv: string): string[][] {
 
 const unquote = (text: string) => text.replace(/^"(.*)"$/s, "$1").replaceAll('""', '"');
 
-function adaptCell(name: string, text: string): string {
-  if (formula.test(text)) return text.replace(/^"?/, "$&'");
-  if (name === "is_public") return text.replace(/^t$/, "true").replace(/^f$/, "false");
-  if (isMoney(name)) return text;
-  // A formula can contain no line break and at most 255 characters of text.
-  const isCode = codes.test(name) && /^"?[^"\n]{1,250}"?$/.test(text);
-  return isCode || code.test(text) ? text.replace(/^"?(.*?)"?$/, '"=""$1"""') : text;
+/** Returns a function that changes a column's cells. */
+function adaptCells(name: string): (text: string) => string {
+  const hasCodes = codes.test(name);
+  const hasMoney = isMoney(name);
+  return (text) => {
+    if (text === "") return text;
+    if (formula.test(text)) return text.replace(/^"?/, "$&'");
+    if (name === "is_public") return text.replace(/^t$/, "true").replace(/^f$/, "false");
+    if (hasMoney) return text;
+    // A formula can contain no line break and at most 255 characters of text.
+    const isCode = hasCodes && /^"?[^"\n]{1,250}"?$/.test(text);
+    return isCode || code.test(text) ? text.replace(/^"?(.*?)"?$/, '"=""$1"""') : text;
+  };
 }

@@ -294,11 +294,31 @@ begin
 end
 $$;
 
--- What the report service hands out from the live data set.
+-- What the report service hands out from the live data set. Every function that it may run and that takes an argument is asked
+-- here (db/deployment/broken_rules.sql).
 create or replace function publication.find_report_service_leaks(hidden text[])
 returns setof text
 language plpgsql stable security invoker
 as $$
+declare
+  -- UEIs and EINs that only suppressed reports have.
+  hidden_ids constant text[] := array(
+    (
+      select hidden_reports.auditee_uei
+      from suppressed.general as hidden_reports
+      where not exists (select from disclosed.general where general.auditee_uei = hidden_reports.auditee_uei)
+        and not exists (select from disclosed.additional_ueis where additional_ueis.additional_uei = hidden_reports.auditee_uei)
+      limit 10
+    )
+    union all
+    (
+      select hidden_reports.auditee_ein
+      from suppressed.general as hidden_reports
+      where not exists (select from disclosed.general where general.auditee_ein = hidden_reports.auditee_ein)
+        and not exists (select from disclosed.additional_eins where additional_eins.additional_ein = hidden_reports.auditee_ein)
+      limit 10
+    )
+  );
 begin
   if exists (select from unnest(hidden) as report_id where publication.is_public_report(report_id)) then
     return next 'publication.is_public_report() returns true for suppressed reports, so anyone could download their PDFs.';
@@ -311,7 +331,7 @@ begin
     select
     from generate_series(1, cardinality(hidden), 1000) as first
     where publication.check_reports(hidden[first:first + 999]) <> '[]'
-  ) then
+  ) or publication.check_reports(hidden_ids) <> '[]' then
     return next 'publication.check_reports() finds suppressed reports, so the pages would show them.';
   end if;
   if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
@@ -320,27 +340,7 @@ begin
   if exists (select from unnest(hidden) as report_id where publication.list_report_rows(report_id, 'federal_awards') is not null) then
     return next 'publication.list_report_rows() returns rows of suppressed reports, so the pages would show them.';
   end if;
-  if exists (
-    select
-    from (
-      (
-        select hidden_reports.auditee_uei as id
-        from suppressed.general as hidden_reports
-        where not exists (select from disclosed.general where general.auditee_uei = hidden_reports.auditee_uei)
-          and not exists (select from disclosed.additional_ueis where additional_ueis.additional_uei = hidden_reports.auditee_uei)
-        limit 10
-      )
-      union all
-      (
-        select hidden_reports.auditee_ein
-        from suppressed.general as hidden_reports
-        where not exists (select from disclosed.general where general.auditee_ein = hidden_reports.auditee_ein)
-          and not exists (select from disclosed.additional_eins where additional_eins.additional_ein = hidden_reports.auditee_ein)
-        limit 10
-      )
-    ) as hidden_ids
-    where publication.describe_auditee(hidden_ids.id) is not null
-  ) then
+  if exists (select from unnest(hidden_ids) as id where publication.describe_auditee(id) is not null) then
     return next 'publication.describe_auditee() knows auditees that have only suppressed reports, so the pages would show them.';
   end if;
   if exists (
@@ -358,9 +358,147 @@ begin
   if json_array_length(publication.export_findings(jsonb_build_object('report_ids', hidden))) > 0 then
     return next 'publication.export_findings() returns suppressed reports, so the pages would hand them out.';
   end if;
-  if publication.describe_findings(jsonb_build_object('report_ids', hidden)) -> 'auditees' <> '[]' then
+  if exists (
+    select from jsonb_each(publication.describe_findings(jsonb_build_object('report_ids', hidden))) as part where part.value not in ('[]', 'null', '0')
+  ) then
     return next 'publication.describe_findings() counts findings of suppressed reports, so the pages would show them.';
   end if;
+  -- The longest words of some texts. Few other texts have them, so it takes little time to look for them.
+  if exists (
+    select
+    from (
+      select distinct words.lexeme
+      from (
+        select texts.finding_text from suppressed.findings_text as texts
+        where texts.report_id = any (hidden)
+        limit 3
+      ) as texts
+      cross join lateral (
+        select lexeme from unnest(extensions.text_words(texts.finding_text)) order by length(lexeme) desc limit 3
+      ) as words
+    ) as hidden_words
+    cross join lateral plainto_tsquery('pg_catalog.english', hidden_words.lexeme) as query
+    where publication.count_findings_with(hidden_words.lexeme) > 0
+      and not exists (
+        select from disclosed.findings_text as texts where extensions.text_words(texts.finding_text) @@ query
+      )
+      and not exists (
+        select from disclosed.corrective_action_plans as plans where extensions.text_words(plans.planned_action) @@ query
+      )
+  ) then
+    return next 'publication.count_findings_with() counts findings of suppressed reports, so the pages would show them.';
+  end if;
+  return query select publication.find_group_leaks();
+  return query select publication.find_change_leaks(hidden);
+  return query select publication.find_neighbor_leaks(hidden);
+end
+$$;
+
+-- Programs are compared with their totals, which find_total_leaks() compares with the public rows.
+create or replace function publication.find_group_leaks()
+returns setof text
+language plpgsql stable security invoker
+as $$
+begin
+  if (
+    select row(count(*), sum((programs ->> 'awards')::bigint), sum((programs ->> 'findings')::bigint))::text
+    from jsonb_array_elements(publication.describe_programs(null, null, 0, null) -> 'programs') as programs
+  ) <> (
+    select row(count(distinct coalesce(totals.aln, '')), sum(totals.awards), sum(totals.findings))::text
+    from disclosed.totals_by_program as totals
+  ) then
+    return next 'publication.describe_programs() counts other awards than the public ones.';
+  end if;
+  if exists (
+    select
+    from (
+      select awards.federal_program_name from suppressed.federal_awards as awards
+      where awards.federal_program_name <> '' group by awards.federal_program_name
+      order by count(*)
+      limit 3
+    ) as hidden_names
+    cross join lateral jsonb_to_recordset(publication.search_programs(hidden_names.federal_program_name))
+      as found (aln text, federal_program_name text, awards bigint)
+    where not exists (
+      select from disclosed.totals_by_program as totals
+      where totals.aln = found.aln
+      having any_value(totals.federal_program_name) is not distinct from found.federal_program_name and sum(totals.awards) = found.awards
+    )
+  ) then
+    return next 'publication.search_programs() finds programs of suppressed reports, or counts their awards.';
+  end if;
+  if (publication.describe_totals() ->> 'newest_submission')::date is distinct from (select max(general.fac_accepted_date) from disclosed.general) then
+    return next 'publication.describe_totals() knows a newer report than the public ones.';
+  end if;
+end
+$$;
+
+-- A record of changes keeps the IDs of reports that were public. Names, and everything that a filter finds, are of reports that are
+-- public now.
+create or replace function publication.find_change_leaks(hidden text[])
+returns setof text
+language plpgsql stable security invoker
+as $$
+begin
+  if exists (
+    select
+    from jsonb_to_recordset(publication.list_changes('{}')) as listed (number bigint, is_read boolean, counts jsonb)
+    join publication.changes on changes.number = listed.number
+    where listed.is_read
+      and (listed.counts ->> 'added')::bigint + (listed.counts ->> 'changed')::bigint
+      <> (select count(*) from disclosed.general where general.report_id = any (changes.added || changes.changed))
+  ) then
+    return next 'publication.list_changes() counts reports that are suppressed now, so the pages and feeds would show them.';
+  end if;
+  if exists (
+    select
+    from jsonb_array_elements(publication.describe_changes()) as listed
+    cross join lateral jsonb_object_keys(listed -> 'names') as named (report_id)
+    join unnest(hidden) as hidden_id on hidden_id = named.report_id
+  ) then
+    return next 'publication.describe_changes() names auditees of suppressed reports, so the pages and feeds would show them.';
+  end if;
+end
+$$;
+
+-- Auditees that have public reports, too: what is said of these must not name the suppressed ones.
+create or replace function publication.find_neighbor_leaks(hidden text[])
+returns setof text
+language plpgsql stable security invoker
+as $$
+begin
+  return query
+    with neighbors as materialized (
+      select general.report_id, general.auditee_uei as id
+      from disclosed.general
+      where general.auditee_uei in (select hidden_reports.auditee_uei from suppressed.general as hidden_reports)
+        and general.auditee_uei not in ('', 'GSA_MIGRATION')
+      limit 10
+    ), answers as (
+      select 'describe_report' as name, publication.describe_report(neighbors.report_id) as answer from neighbors
+      union all
+      select 'describe_auditee', publication.describe_auditee(neighbors.id) from neighbors
+      union all
+      select 'check_reports', publication.check_reports(array[neighbors.id]) from neighbors
+      union all
+      select 'search_reports', publication.search_reports(jsonb_build_array(jsonb_build_object('uei', neighbors.id))) from neighbors
+    )
+    select distinct format('publication.%s() names suppressed reports beside public ones, so the pages would show them.', answers.name)
+    from answers
+    cross join lateral jsonb_path_query(answers.answer, 'strict $.**.report_id') as named
+    join unnest(hidden) as hidden_id on hidden_id = named #>> '{}'
+    union all
+    (
+      select 'publication.check_reports() counts suppressed reports beside public ones, so the pages would show them.'
+      from neighbors
+      cross join lateral jsonb_to_recordset(publication.check_reports(array[neighbors.id])) as checked (reports bigint)
+      where checked.reports <> (
+        select count(distinct general.report_id)
+        from publication.list_reports_of(array[neighbors.id]) as found
+        join disclosed.general on general.report_id = found.report_id
+      )
+      limit 1
+    );
 end
 $$;
 
@@ -434,4 +572,4 @@ $$;
 comment on function publication.find_leaks is
   'Returns one sentence per leak: each right that differs from the list in db/contracts/rights.txt, as the last deployment recorded it, and each way in which rows of suppressed submissions would be shown.';
 grant execute on function publication.find_leaks, publication.find_leaks_in_rows to publisher;
-grant execute on function publication.find_changed_rights, publication.find_schemas to deployment_planner;
+grant execute on function publication.find_changed_rights, publication.find_rights, publication.find_schemas to deployment_planner;

@@ -1,5 +1,5 @@
--- The rules of docs/editing-views.md that objects of the API break: a row for each object and rule. A deployment checks them. Later,
--- the leak check finds each object that is not as the deployment left it (rights.sql).
+-- The rules of docs/editing-views.md that objects of the API and functions of the pages break: a row for each object and rule. A
+-- deployment checks them. Later, the leak check finds each object that is not as the deployment left it (rights.sql).
 
 with relations as materialized (
   select format('%I.%I', served_schemas.name, pg_class.relname) as object, pg_class.*
@@ -159,6 +159,18 @@ with relations as materialized (
         select compared[1] from regexp_matches(conditions, '\.(\w+) = \$1', 'g') as compared
       )
     )
+), leaks_of_pages_are_looked_for (object, rule) as (
+  select
+    pg_proc.oid::regprocedure::text,
+    'Visitors of the pages get what this function returns, but the leak check does not call it. Add a question about suppressed reports to publication.find_report_service_leaks() in db/data_set/find_leaks.sql.'
+  from pg_catalog.pg_proc
+  where pg_proc.pronamespace = 'publication'::regnamespace and pg_proc.prosecdef and pg_proc.pronargs > 0
+    and has_function_privilege('report_service', pg_proc.oid, 'execute')
+    and not exists (
+      select from pg_catalog.pg_proc as asking
+      where asking.pronamespace = 'publication'::regnamespace and asking.proname ~ '^find_\w+_leaks$'
+        and strpos(asking.prosrc, format('publication.%s(', pg_proc.proname)) > 0
+    )
 )
 table everything_has_a_comment
 union all
@@ -175,4 +187,6 @@ union all
 table lists_limit_their_bytes
 union all
 table single_rows_have_a_key
+union all
+table leaks_of_pages_are_looked_for
 order by 1, 2

@@ -2,8 +2,8 @@
 -- Drift is the difference between the rows of a database and those of a scratch database built from the same files. Who owns an
 -- object and who may use it are rights (rights.sql). Run it with an empty search_path, so that names are qualified.
 --
--- object: such as `table access.tiers`. scope: api (rebuilt by each deployment) or durable (created by
--- migrations). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
+-- object: such as `table access.tiers`. scope: api (rebuilt by each deployment), durable (created by migrations), or outside
+-- (what every role finds or gets, and deployments leave alone: objects in the schema public, settings of the database). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
 -- place: null for a description; otherwise 0 creates the object, 1 adds a column, 2 comes after both. undo: the statement that
 -- undoes it, if there is one.
 
@@ -15,11 +15,15 @@ with roles as (
 ), schemas as materialized (
   select
     pg_namespace.*,
-    case when kind = 'served' or nspname in ('request', 'dissemination') then 'api' else 'durable' end as scope
+    case
+      when nspname = 'public' then 'outside'
+      when kind = 'served' or nspname in ('request', 'dissemination') then 'api'
+      else 'durable'
+    end as scope
   from publication.find_schemas() as known
   join pg_catalog.pg_namespace on pg_namespace.oid = known.oid
   -- Version schemas of other roles are not served.
-  where kind in ('data_set', 'durable') or known.oid in (select served_schemas.oid from publication.served_schemas)
+  where kind in ('data_set', 'durable') or nspname = 'public' or known.oid in (select served_schemas.oid from publication.served_schemas)
 ), found as (
   select 'pg_namespace'::regclass as classid, oid, scope from schemas
   union all
@@ -28,17 +32,29 @@ with roles as (
   where relkind in ('r', 'p', 'v', 'm', 'S', 'f', 'c')
   union all
   -- Each deployment replaces the functions of every schema.
-  select 'pg_proc'::regclass, pg_proc.oid, 'api'
+  select 'pg_proc'::regclass, pg_proc.oid, case scope when 'outside' then scope else 'api' end
   from pg_catalog.pg_proc join schemas on schemas.oid = pronamespace
   -- Deployments install the leak check themselves.
   where not (nspname = 'publication' and proname ~ '^find_')
   union all
   select 'pg_type'::regclass, pg_type.oid, scope
   from pg_catalog.pg_type join schemas on schemas.oid = typnamespace where typtype in ('d', 'e')
+  union all
+  -- Operators, ranges, text search configurations and whatever else a schema can contain depend on it. Refreshes create statistics.
+  select pg_depend.classid, objid, scope
+  from pg_catalog.pg_depend
+  join schemas on refclassid = 'pg_namespace'::regclass and refobjid = schemas.oid and deptype = 'n'
+  left join pg_catalog.pg_type on pg_depend.classid = 'pg_type'::regclass and pg_type.oid = objid
+  where pg_depend.classid <> all (array['pg_class', 'pg_proc']::regclass[]) and coalesce(typtype, 'b') in ('b', 'r')
+    and not (pg_depend.classid = 'pg_statistic_ext'::regclass and nspname in ('disclosed', 'suppressed'))
 ), objects as materialized (
   select found.*, named.type, named.identity, named.type || ' ' || named.identity as object
   from found cross join lateral pg_identify_object(classid, oid, 0) as named
-  where not exists (select from pg_catalog.pg_depend where pg_depend.classid = found.classid and objid = oid and deptype = 'e')
+  -- An extension brings its objects, and a range its functions.
+  where not exists (
+    select from pg_catalog.pg_depend
+    where pg_depend.classid = found.classid and objid = oid and (deptype = 'e' or deptype = 'i' and found.classid = 'pg_proc'::regclass)
+  )
 ), relations as materialized (
   select object, scope, identity, type, pg_class.*
   from objects join pg_catalog.pg_class on pg_class.oid = objects.oid where classid = 'pg_class'::regclass
@@ -128,20 +144,47 @@ with roles as (
     format('drop trigger %I on %s', tgname, identity)
   from relations join pg_catalog.pg_trigger on tgrelid = relations.oid where not tgisinternal
 ), role_settings (object, scope, statement, place, undo) as (
-  -- Settings of roles.
-  select 'settings of roles', 'durable',
-    format('alter role %s set %I = %L', roles.name, variable, substr(setting, strpos(setting, '=') + 1)), 2,
-    format('alter role %s reset %I', roles.name, variable)
-  from roles join pg_catalog.pg_db_role_setting on setrole = roles.oid
-    and setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
+  -- Settings of roles, and of the database or of all roles.
+  select
+    case
+      when roles.oid is not null then 'settings of roles'
+      else format('setting %s of %s', variable, case setdatabase when 0 then 'all roles' else 'the database' end)
+    end,
+    case when roles.oid is null then 'outside' else 'durable' end,
+    format('%s set %I = %s', changed, variable, case
+      when variable in ('search_path', 'temp_tablespaces', 'local_preload_libraries', 'session_preload_libraries') then value
+      else quote_literal(value)
+    end), 2,
+    format('%s reset %I', changed, variable)
+  from pg_catalog.pg_db_role_setting
+  left join roles on roles.oid = setrole
+  cross join lateral concat(
+    'alter ', case when roles.oid is not null or setdatabase = 0 then 'role ' || coalesce(roles.name, 'all') end,
+    case when roles.oid is not null and setdatabase <> 0 then ' in ' end,
+    case when setdatabase <> 0 then format('database %I', current_database()) end
+  ) as changed
   cross join lateral unnest(setconfig) as setting
   cross join lateral split_part(setting, '=', 1) as variable
-  -- Administrators may choose these settings, and not every owner of the database may set temp_file_limit.
-  where variable not in ('temp_file_limit', 'random_page_cost')
-), tiers (object, scope, statement, place, undo) as (
-  -- These rows decide what keys may do, so a change to them is drift, like a change to a table.
-  select 'row of access.tiers ' || tiers.name, 'durable', to_jsonb(tiers)::text, null::integer, null
-  from access.tiers
+  cross join lateral substr(setting, strpos(setting, '=') + 1) as value
+  where setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
+    and (roles.oid is not null or setrole = 0)
+    -- Administrators may choose these settings, and not every owner of the database may set temp_file_limit.
+    and variable not in ('temp_file_limit', 'random_page_cost')
+), rows (table_name, key, content) as (
+  select 'access.tiers', 'name', to_jsonb(tiers) from access.tiers
+  union all
+  select 'access.settings', 'is_the_one_row', to_jsonb(settings) from access.settings
+), row_contents (object, scope, statement, place, undo) as (
+  -- These rows decide what keys may do and how long tokens last, so a change to them is drift, like a change to a table.
+  select format('row of %s %s', table_name, content ->> key), 'durable',
+    format(
+      'insert into %1$s select * from jsonb_populate_record(null::%1$s, %2$L) on conflict (%3$I) do update set %4$s', table_name,
+      jsonb_pretty(content), key, (
+        select string_agg(format('%1$I = excluded.%1$I', name), ', ' order by name) from jsonb_object_keys(content) as name where name <> key
+      )
+    ), 0,
+    format('delete from %s where %I = %L', table_name, key, content ->> key)
+  from rows
 )
 table creations
 union all
@@ -163,4 +206,4 @@ table triggers
 union all
 table role_settings
 union all
-table tiers
+table row_contents

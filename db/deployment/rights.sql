@@ -122,7 +122,11 @@ with deployer as materialized (
   from pg_catalog.pg_database
   where pg_database.datname = current_database()
   union all
-  select 'pg_language'::regclass, oid, 0, format('language %I', lanname), 'system', true, lanowner, lanacl from pg_catalog.pg_language
+  -- In a trusted language, any role may run code.
+  select
+    'pg_language'::regclass, oid, 0, format('language %I', lanname), 'system', true, lanowner,
+    case when oid >= 16384 and lanpltrusted then coalesce(lanacl, acldefault('l', lanowner)) else lanacl end
+  from pg_catalog.pg_language
   union all
   select 'pg_tablespace'::regclass, oid, 0, format('tablespace %I', spcname), 'other', true, spcowner, spcacl from pg_catalog.pg_tablespace
   union all
@@ -163,7 +167,7 @@ with deployer as materialized (
       and objects.name ~ '^(table|schema) information_schema(\.[a-z]|$)'
     )
     -- PostgreSQL's own default, repeated beside another grant.
-    and not (granted.grantee = 0 and objects.classid in ('pg_type'::regclass, 'pg_language'::regclass))
+    and not (granted.grantee = 0 and (objects.classid = 'pg_type'::regclass or objects.classid = 'pg_language'::regclass and objects.objid < 16384))
     and not (granted.grantee = 0 and objects.kind in ('system', 'other') and exists (
       select
       from pg_catalog.pg_init_privs

@@ -16,6 +16,8 @@ comment on column access.settings.token_lifetime is 'How long a new token can be
 comment on column access.settings.token_retention is
   'How long to keep a redeemed or expired token before access.prune_access_tokens() removes it.';
 insert into access.settings default values;
+-- A plan shows changes to the row.
+grant select on access.settings to deployment_planner;
 
 create table access.downloads (
   id uuid primary key default extensions.uuid_v7(),

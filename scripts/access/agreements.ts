@@ -1,13 +1,21 @@
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { formatRow, formatTable, type Row } from "../../shared/format-table.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import type { Ask } from "./database.ts";
 import { type CommonOptions, createProgram } from "./program.ts";
+import { readDay } from "./read-options.ts";
 
-type Decision = CommonOptions & { official: string; agency: string; email: string; reason?: string };
+type Decision = CommonOptions & {
+  official: string;
+  agency: string;
+  email: string;
+  reason?: string;
+  endsOn?: string;
+};
 
 const agreementHelp = "the agreement's ID, or its first 6 or more characters";
-const statuses = ["requested", "approved", "denied", "revoked"];
+const statuses = ["requested", "approved", "denied", "ended", "revoked"];
+const timeZone = "in Washington, DC";
 
 /** Runs `npm run agreements` to its end. */
 export async function runAgreements(context: ProcessContext): Promise<void> {
@@ -22,10 +30,11 @@ export async function runAgreements(context: ProcessContext): Promise<void> {
   addDecision(
     parts,
     "approve",
-    "Record that a request was approved. Keys can then be issued under the agreement.",
+    "Record that a request was approved. Keys can then be issued under the agreement. To move the end of an agreement later, or to remove it, record that an official approved it again.",
     "approved",
-  );
+  ).option("--ends-on <day>", `the last day of the agreement, ${timeZone} (default: it has no end)`, readDay);
   addDecision(parts, "deny", "Record that a request was denied.", "denied");
+  addShorten(parts);
   addRevoke(parts);
   addList(parts);
   await parts.run();
@@ -52,8 +61,8 @@ function addDecision(
   name: string,
   description: string,
   decision: "approved" | "denied",
-): void {
-  add(name, description)
+): Command {
+  return add(name, description)
     .argument("<agreement>", agreementHelp)
     .requiredOption(
       "--official <name>",
@@ -68,10 +77,24 @@ function addDecision(
       ).makeOptionMandatory(decision === "denied"),
     )
     .action(async (reference: string, options: Decision) => {
-      const { official, agency, email, reason } = options;
+      const { official, agency, email, reason, endsOn } = options;
       const agreement = await inDatabase(options, async (ask) => {
-        const sql = "select access.decide_agreement(access.resolve_agreement($1), $2, $3, $4, $5, $6)";
-        await ask(sql, [reference, decision, official, agency, email, reason]);
+        const sql = "select access.decide_agreement(access.resolve_agreement($1), $2, $3, $4, $5, $6, $7)";
+        await ask(sql, [reference, decision, official, agency, email, reason, endsOn]);
+        return await findAgreement(ask, reference);
+      });
+      print(options, agreement, formatRow(agreement));
+    });
+}
+
+function addShorten({ add, inDatabase, print }: Parts): void {
+  add("shorten", "Give an approved agreement a last day, or an earlier one. Then its keys are refused.")
+    .argument("<agreement>", agreementHelp)
+    .requiredOption("--ends-on <day>", `the last day of the agreement, ${timeZone} (required)`, readDay)
+    .action(async (reference: string, options: CommonOptions & { endsOn: string }) => {
+      const agreement = await inDatabase(options, async (ask) => {
+        const sql = "select access.shorten_agreement(access.resolve_agreement($1), $2)";
+        await ask(sql, [reference, options.endsOn]);
         return await findAgreement(ask, reference);
       });
       print(options, agreement, formatRow(agreement));
@@ -105,7 +128,8 @@ function addList({ add, inDatabase, print }: Parts): void {
           [options.status],
         ),
       );
-      const columns = "id organization status requested_at decided_at decided_by_name active_keys".split(" ");
+      const columns =
+        "id organization status requested_at decided_at decided_by_name ends_on active_keys".split(" ");
       print(
         options,
         agreements,

@@ -4,16 +4,18 @@ import { formatRow, formatTable, formatValue, type Row } from "../../shared/form
 import type { ProcessContext } from "../../shared/process-context.ts";
 import { describeRateLimit, readRateLimits } from "../../shared/read-rate-limits.ts";
 import type { Ask } from "./database.ts";
+import { issueList } from "./issue-list.ts";
+import { addList } from "./list-keys.ts";
 import { type CommonOptions, createProgram, UsageError } from "./program.ts";
 import { readKey } from "./read-key.ts";
 import { readDay, readDuration, readKeyReference } from "./read-options.ts";
 
 type NewKeyOptions = CommonOptions & { quiet?: true; expires?: string };
-type IssueOptions = NewKeyOptions & { tier: string; owner: string; label: string; agreement?: string };
-type Filters = { tier?: string; status?: string; owner?: string };
+type KeyOptions = NewKeyOptions & { tier?: string; owner?: string; label: string; agreement?: string };
+type IssueOptions = KeyOptions & { from?: string; out?: string };
 
 const keyHelp = "the key's prefix as `list` shows it, its ID, or the first 6 or more characters of its ID";
-const statuses = ["active", "expired", "revoked", "agreement revoked"];
+const expiry = `when the key expires, 00:00 UTC (default and latest for Tribal keys: after 6 months; default for others`;
 const makeQuietOption = () =>
   new Option("--quiet", "print only the key, for a secret store").conflicts("json");
 
@@ -41,43 +43,36 @@ function printNewKey({ print }: Parts, key: Row, options: NewKeyOptions, note = 
 
 function addIssue(parts: Parts): void {
   const { add, inDatabase } = parts;
-  add("issue", "Issue a key.")
-    .requiredOption("--tier <name>", "the key's tier, such as individual or tribal (required)")
-    .requiredOption("--owner <email>", "the owner's email address (required)")
+  add("issue", "Issue a key, or with --from all keys of a list or none.")
+    .option("--tier <name>", "the key's tier, such as individual or tribal (required)")
+    .option("--owner <email>", "the owner's email address (required)")
     .option("--label <text>", "what the key is for", "")
-    .option(
-      "--expires <day>",
-      "when the key expires, 00:00 UTC (default: Tribal keys after 6 months, others never)",
-      readDay,
-    )
+    .option("--expires <day>", `${expiry}: never)`, readDay)
     .option("--agreement <id>", "the approved agreement for a Tribal key")
     .addOption(makeQuietOption())
+    .addOption(
+      new Option(
+        "--from <file>",
+        "a CSV file with the columns tier, owner_email and, if needed, label, expires_at, agreement_id",
+      ).conflicts(["tier", "owner", "label", "expires", "agreement", "quiet"]),
+    )
+    .option("--out <file>", "a new CSV file for the keys, which only you can read (required with --from)")
     .action(async (options: IssueOptions) => {
-      const { tier, owner, label, expires, agreement } = options;
+      const { tier, owner, label, expires, agreement, from, out } = options;
+      if (from !== undefined) {
+        if (out === undefined) throw new UsageError("Name a new file for the keys with --out.");
+        const issued = await issueList(from, out, (work) => inDatabase(options, work));
+        const text = `Keys issued: ${issued}. They are in ${out}, which only you can read, and will not be shown again.`;
+        parts.print(options, { issued, out }, text);
+        return;
+      }
+      if (out !== undefined) throw new UsageError("--out is for the keys of a list: add --from.");
+      if (tier === undefined) throw new UsageError("Name the key's tier with --tier.");
+      if (owner === undefined) throw new UsageError("Enter the owner's email address with --owner.");
       const values = [tier, owner, label, expires, agreement];
       const sql = `access.issue_key($1, $2, $3, $4,
         case when $5::text is not null then access.resolve_agreement($5) end)`;
       printNewKey(parts, await inDatabase(options, (ask) => makeKey(ask, sql, values)), options);
-    });
-}
-
-function addList({ add, inDatabase, print }: Parts): void {
-  add("list", "List keys, newest first.")
-    .option("--tier <name>", "only keys of this tier")
-    .addOption(new Option("--status <status>", "only keys with this status").choices(statuses))
-    .option("--owner <email>", "only keys of this owner")
-    .action(async (options: CommonOptions & Filters) => {
-      const keys = await inDatabase(options, (ask) =>
-        ask<Row>(
-          `select to_json(key) from access.key_overview as key
-           where ($1::text is null or tier = $1) and ($2::text is null or status = $2)
-             and ($3::text is null or lower(owner_email) = lower($3))
-           order by created_at desc, id`,
-          [options.tier, options.status, options.owner],
-        ),
-      );
-      const columns = ["key_prefix", "tier", "owner_email", "label", "status", "expires_at", "last_used_on"];
-      print(options, keys, keys.length === 0 ? "No keys." : formatTable(columns, keys));
     });
 }
 
@@ -122,7 +117,7 @@ function addRotate(parts: Parts): void {
     )
     .option(
       "--expires <day>",
-      "when the new key expires, 00:00 UTC (default: Tribal keys after 6 months, others after the same time as the old key)",
+      `${expiry.replace("the key", "the new key")}: as long as the old key was valid)`,
       readDay,
     )
     .addOption(makeQuietOption())

@@ -1,12 +1,22 @@
 import { InvalidArgumentError } from "commander";
 import { UsageError } from "./program.ts";
 
-/** Reads a day such as 2027-01-31, as the time at which it begins in UTC. */
-export function readDay(text: string): string {
+/** Whether a text is a day such as 2027-01-31. */
+export function isDay(text: string): boolean {
   const time = new Date(`${text}T00:00:00Z`);
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time.getTime());
-  if (isDay && time.toISOString().startsWith(text)) return time.toISOString();
+  return /^\d{4}-/.test(text) && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(`${text}T`);
+}
+
+/** Reads a day. */
+export function readDay(text: string): string {
+  if (isDay(text)) return text;
   throw new InvalidArgumentError("Enter a date such as 2027-01-31.");
+}
+
+/** Reads how many rows to print. */
+export function readCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Enter a number such as 100.");
 }
 
 /** Reads a duration such as 7d, as a PostgreSQL interval. */

@@ -6,7 +6,7 @@ import { readDeploymentFile } from "../sql/read-sql-file.ts";
 export interface CatalogRow {
   /** Such as `table access.tiers`. */
   object: string;
-  scope: "api" | "durable";
+  scope: "api" | "durable" | "outside";
   /** A description if PostgreSQL cannot print the SQL, such as `column name: text`. */
   statement: string;
   /** Where the statement comes among those of its object: 0 creates it, 1 adds a column. Null for a description. */
@@ -34,9 +34,13 @@ export async function readCatalog(client: Client): Promise<CatalogRow[]> {
 const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
 
 export function fingerprintCatalog(rows: CatalogRow[]): Fingerprint {
-  const hashOf = (scope: string) => hash(rows.filter((row) => row.scope === scope).map(keyOf));
-  return { api: hashOf("api"), durable: hashOf("durable"), query: hash([query]) };
+  const hashOf = (some: CatalogRow[]) => hash(some.map(keyOf));
+  const api = rows.filter(({ scope }) => scope === "api");
+  return { api: hashOf(api), durable: hashOf(keepLasting(rows)), query: hash([query]) };
 }
+
+/** What deployments do not replace, so that a change to it is drift. */
+export const keepLasting = (rows: CatalogRow[]) => rows.filter(({ scope }) => scope !== "api");
 
 const hash = (texts: string[]) => createHash("md5").update(texts.join("\n")).digest("hex");
 
@@ -72,7 +76,9 @@ const isCreation = ({ place }: CatalogRow) => place === 0;
 
 /** Dropping an object drops its parts. */
 function undoAddition(made: CatalogRow[]): string[] {
-  const creation = made.find(isCreation) ?? made.find(({ undo }) => undo !== null);
+  const creation =
+    made.find((row) => isCreation(row) || row.statement === row.object) ??
+    made.find(({ undo }) => undo !== null);
   return creation?.undo ? [creation.undo] : [];
 }
 

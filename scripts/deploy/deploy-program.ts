@@ -170,7 +170,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
     let scratch: Awaited<ReturnType<typeof startScratchServer>> | undefined;
     try {
       const createScratch = async () => {
-        scratch = await startScratchServer(variables.SCRATCH_URL || undefined);
+        scratch ??= await startScratchServer(variables.SCRATCH_URL || undefined);
         return await scratch.create();
       };
       return await planDeployment(databaseUrl, createScratch, common);

@@ -1,5 +1,11 @@
 import type { Client } from "pg";
-import { type CatalogRow, type Fingerprint, fingerprintCatalog, readCatalog } from "./catalog.ts";
+import {
+  type CatalogRow,
+  type Fingerprint,
+  fingerprintCatalog,
+  keepLasting,
+  readCatalog,
+} from "./catalog.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 import type { Commit, Release } from "./release.ts";
 
@@ -9,7 +15,7 @@ export interface Deployed {
   sha256: string;
   is_promise: boolean;
   fingerprint: Fingerprint;
-  /** What migrations had created, if the fingerprint is known. */
+  /** What migrations had created, and what was outside, if the fingerprint is known. */
   durable_objects: CatalogRow[] | null;
   commit: Commit | null;
   doubt: string | null;
@@ -73,7 +79,7 @@ export async function recordFingerprint(client: Client): Promise<void> {
     `update deployment.api_schemas
      set fingerprint = case id when $1 then $2::jsonb else fingerprint end, durable_objects = case id when $1 then $3::jsonb end
      where id = $1 or durable_objects is not null`,
-    [deployed.id, now, JSON.stringify(catalog.filter(({ scope }) => scope === "durable"))],
+    [deployed.id, now, JSON.stringify(keepLasting(catalog))],
   );
 }
 

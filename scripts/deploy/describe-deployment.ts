@@ -32,13 +32,11 @@ export function describePlan(plan: Plan, passwords: string[]): string {
   const lines = [
     ...(plan.isDriftUnknown ? [driftUnknown] : []),
     ...describeDrift(plan),
-    ...migrations.flatMap(({ name, sql }) => [
-      `Migration ${name} would run:`,
-      sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
-    ]),
+    ...migrations.flatMap(describeMigration),
     ...passwords.map((role) => `The password of ${role} would be set.`),
   ];
-  lines.push(...listUnder("These rights were changed by hand, and would be set anew:", plan.rights));
+  lines.push(...listUnder("These rights were changed by hand, and would be set anew:", plan.changedRights));
+  lines.push(...listUnder("Rights that would change:", plan.rights));
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
   if (apiSchemasChanged) {
     const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
@@ -82,6 +80,16 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
       : ["To keep them, see docs/recipes.md. To undo them, run:", ...undo, "-- End of the SQL."]),
   ];
 }
+
+/** A migration, and what its statements do to tables that exist. */
+const describeMigration = ({ name, sql, effects }: Plan["migrations"][number]) => [
+  `Migration ${name} would run:`,
+  sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
+  ...listUnder(
+    "  Until it commits, it holds these locks on tables that exist:",
+    effects.map((line) => `  ${line}`),
+  ),
+];
 
 const describeAwaited = (columns: string[]) =>
   columns.map((name) => `The column ${name} is null until a refresh reads files that have it.`);

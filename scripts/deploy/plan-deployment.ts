@@ -2,21 +2,22 @@ import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../shared/connect.ts";
 import { describeChangedRights, LeaksFound } from "../sql/check-leaks.ts";
-import { type ChangedRight, compareLines } from "../sql/check-rights.ts";
+import { type ChangedRight, compareLines, readFacts } from "../sql/check-rights.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
-import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
+import { type CatalogRow, compareCatalogs, keepLasting, type ObjectChange, readCatalog } from "./catalog.ts";
 import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
+import { observeMigrations } from "./observe-migrations.ts";
 import { refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
 export interface Plan {
-  /** Migrations that would run, with their SQL. */
-  migrations: { name: string; sql: string }[];
+  /** Migrations that would run, with their SQL, and with the locks that each statement takes on tables that exist. */
+  migrations: { name: string; sql: string; effects: string[] }[];
   /** Whether the API schemas would be rebuilt. A deployment that changes anything rebuilds them. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
@@ -27,8 +28,10 @@ export interface Plan {
   awaitedColumns: string[];
   /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
-  /** Rights that were changed by hand, and that the deployment would set anew. */
+  /** Rights that the roles would lose (`- `) and gain (`+ `). */
   rights: string[];
+  /** Rights that were changed by hand, and that the deployment would set anew. */
+  changedRights: string[];
   /** Changes made by hand since the last deployment, which recorded what it left. */
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
@@ -64,6 +67,7 @@ export async function planDeployment(
     awaitedColumns: [],
     promises: [],
     rights: [],
+    changedRights: [],
     drift: [],
     isDriftNew: false,
     isDriftUnknown: false,
@@ -100,13 +104,13 @@ async function tryDeployment(
     files,
     options,
   );
-  plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
+  plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql, effects: [] }));
   plan.apiSchemasChanged = isOutdated;
   plan.isDriftNew = drift.durable === "changed";
   plan.isDriftUnknown = drift.durable === "unknown";
   plan.indexes = indexes.map(({ schema_name, name }) => `${schema_name}.${name}`);
   const current = await readCatalog(client);
-  const durable = select(current, "durable");
+  const durable = keepLasting(current);
   // An index is not valid if a migration without a transaction has failed.
   const left = (plan.isDriftNew ? deployed?.durable_objects : undefined) ?? durable;
   plan.drift = compareCatalogs(
@@ -114,7 +118,7 @@ async function tryDeployment(
     durable,
   );
   if (deployed) await refuseHandMadeObjects(client, files.api);
-  plan.rights = refuseChangedRights(changedRights, files.rights);
+  plan.changedRights = refuseChangedRights(changedRights, files.rights);
   if (!isOutdated && !plan.isDriftUnknown) return;
   const scratchUrl = await createScratch();
   const scratch = await connect(scratchUrl, "db-deploy");
@@ -122,9 +126,15 @@ async function tryDeployment(
     await refuseSameServer(client, scratch);
     const { awaitedColumns } = await deployDatabase(scratchUrl, {}, { directory });
     const built = await readCatalog(scratch);
+    if (deployed && pending.length > 0) {
+      const effects = await observeMigrations(await createScratch(), files, pending);
+      for (const migration of plan.migrations) migration.effects = effects.get(migration.name) ?? [];
+    }
+    // Newer migrations may have given rights that this release does not list.
+    if (deployed && newer.length === 0) plan.rights = compareLines(await readFacts(client), files.rights);
     const isAhead = newer.length > 0;
     if (plan.isDriftUnknown && pending.length === 0 && !isAhead)
-      plan.drift = compareCatalogs(select(built, "durable"), durable);
+      plan.drift = compareCatalogs(keepLasting(built), durable);
     if (!isOutdated) return;
     if (isAhead) plan.indexes = await listOtherIndexes(client, scratch);
     const before = plan.isDriftUnknown ? durable : (deployed?.durable_objects ?? durable);
@@ -132,7 +142,7 @@ async function tryDeployment(
     plan.changes = isAhead
       ? // What newer migrations made stays, and the views of dissemination have all columns of their tables.
         api.filter(({ object }) => !object.startsWith("view dissemination."))
-      : [...compareCatalogs(before, select(built, "durable")), ...api];
+      : [...compareCatalogs(select(before, "durable"), select(built, "durable")), ...api];
     const added = plan.changes.flatMap(({ lines }) => lines);
     plan.awaitedColumns = awaitedColumns.filter((name) => {
       const [table, column] = name.split(".");

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import {
   type FastifyBaseLogger,
@@ -8,6 +9,7 @@ import {
   LogController,
 } from "fastify";
 import { type Logger, pino } from "pino";
+import { makeError } from "./error-responses.ts";
 
 /** Describes an error without what libraries attach to it, such as the request and its URL. */
 function describeError(error: unknown): Record<string, unknown> {
@@ -49,8 +51,22 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
   return app;
 }
 
-function refuseUnreadableRequest(_error: Error, socket: Socket): void {
-  if (socket.writable)
-    socket.write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-  socket.destroy();
+function refuseUnreadableRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  const { status, body } = code === "HPE_HEADER_OVERFLOW" ? tooLong : unreadable;
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    "Connection: close",
+  ];
+  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
+  socket.destroySoon();
 }
+
+const tooLong = makeError(431, "request_too_long", {
+  message: "The address and the headers of the request are longer than 16 KB.",
+  hint: "Shorten the address. Long lists can be pasted on the page /check.",
+});
+
+const unreadable = makeError(400, "bad_request", { message: "The request is not valid HTTP." });

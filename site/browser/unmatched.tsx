@@ -2,7 +2,8 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { alnName, listColumns, splitAlnTerms } from "../aln.ts";
 import type { Table } from "../api-description.ts";
-import { type Filter, kindOf, largestLimit, listValues, type Query } from "../query.ts";
+import { formatValue } from "../format-value.ts";
+import { type Filter, largestLimit, listValues, type Query } from "../query.ts";
 import { addJoined, findColumn } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Outcome, readRows } from "./outcome.ts";
@@ -16,8 +17,7 @@ const mostNamed = 20;
 export function Unmatched({ explorer, outcome }: Shown): VNode {
   const { asked, table, rows = [] } = outcome;
   const lists = asked.query.filters.filter(
-    ({ column, operator }) =>
-      operator === "in" && kindOf(findColumn(table, column)?.type ?? "date") === "text",
+    ({ column, operator }) => operator === "in" && findColumn(table, column)?.type === "text",
   );
   return (
     <div aria-live="polite">
@@ -42,13 +42,14 @@ function UnmatchedValues({ explorer, outcome, filter }: Shown & { filter: Filter
   if (all === undefined || all.length === largestLimit) return null;
   const values = [...new Set(listValues(filter.value))];
   const unmatched = listUnmatched(values, filter, all);
-  const named = unmatched.slice(0, mostNamed).join(", ");
+  const { words } = findColumn(outcome.table, filter.column) ?? {};
+  const named = unmatched.slice(0, mostNamed).map((value) => formatValue(filter.column, value, words));
   const more = unmatched.length - mostNamed;
   return unmatched.length === 0 ? (
     <p>All {values.length} values matched.</p>
   ) : (
     <p>
-      {unmatched.length} of {values.length} values matched nothing: {named}
+      {unmatched.length} of {values.length} values matched nothing: {named.join(", ")}
       {more > 0 && `, and ${more} more`}.
     </p>
   );

@@ -1,3 +1,5 @@
+import { cut } from "../search/words.ts";
+
 /** The most entries of a list that are checked. */
 export const mostEntries = 1000;
 /** The longest list that fits in an address, in characters of the address. */
@@ -40,7 +42,7 @@ export function readList(typed: string): List {
     .split(/[\s,;|"'=]+/)
     .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, ""))
     .filter((word) => word !== "" && !isHeading(word));
-  const read = words.slice(0, mostEntries).map((word) => word.slice(0, longestEntry));
+  const read = words.slice(0, mostEntries).map((word) => cut(word, longestEntry));
   const lines = new Map<string, Entry | UnreadEntry>();
   const repeated: string[] = [];
   for (const typed of read) {

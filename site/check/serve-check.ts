@@ -4,6 +4,7 @@ import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
 import { readAlnOrAgency, readYear, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
+import { cut } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
 import {
@@ -108,11 +109,11 @@ function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
   return {
     list: read(u),
-    year: read(others.year).slice(0, 20),
-    aln: read(others.aln).slice(0, 100),
-    due: read(others.due).slice(0, 20),
-    sort: read(others.sort).slice(0, 20),
-    rows: read(others.rows).slice(0, 20),
+    year: cut(read(others.year), 20),
+    aln: cut(read(others.aln), 100),
+    due: cut(read(others.due), 20),
+    sort: cut(read(others.sort), 20),
+    rows: cut(read(others.rows), 20),
   };
 }
 

@@ -2,6 +2,7 @@ import { entityTypes, requirements } from "../finding-words.ts";
 import { agencies, findState, states } from "../names.ts";
 import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
+import { cut } from "../search/words.ts";
 
 /** What findings must match: criteria of publication.search_findings(). */
 export interface FindingCriteria {
@@ -58,7 +59,7 @@ const readFlag =
     /^(y|yes|on|true|1)$/i.test(text) ? { [flag]: "Y" } : undefined;
 
 const readField: Record<Field, ReadField> = {
-  words: (text) => ({ words: text.slice(0, longestWords) }),
+  words: (text) => ({ words: cut(text, longestWords) }),
   program: (text) => {
     const program = readAlnOrAgency(text);
     if (program === undefined) return undefined;
@@ -115,9 +116,9 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
     const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
     if (text === "") continue;
     const read = readField[field](text);
-    if (read === undefined) asked.ignored.push([field, text.slice(0, longestWords)]);
+    if (read === undefined) asked.ignored.push([field, cut(text, longestWords)]);
     Object.assign(asked.criteria, read);
-    asked.isCut ||= field === "words" && text.length > longestWords;
+    asked.isCut ||= field === "words" && text !== cut(text, longestWords);
   }
   return asked;
 }

@@ -165,6 +165,9 @@ function writeForm(filter: ChangesFilter | undefined): Html {
 </form></section>`;
 }
 
+/** Characters that XML 1.0 does not allow. Feed readers refuse a feed that has one, and an auditee's name may have one. */
+const notInXml = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
 /** The same records as an Atom feed (RFC 4287). */
 export function writeFeed(
   { appUrl, hasPublicData }: Pick<PageContext, "appUrl" | "hasPublicData">,
@@ -194,7 +197,7 @@ export function writeFeed(
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>
 <link rel="alternate" type="text/html" href="${page}"/>
 ${entries}</feed>
-`.html;
+`.html.replace(notInXml, "");
 }
 
 function writeChange({ hasPublicData }: PageContext, change: Change, filter?: ChangesFilter): Html {

@@ -7,6 +7,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
+import { cut } from "../search/words.ts";
 import { writeExtra } from "../write-target.ts";
 import { drawBar, drawColumns, drawStates, shorten } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -67,7 +68,7 @@ export function writeUnknownGroup(context: PageContext, { kind, value }: Group):
   return writeNotFound(
     context,
     title,
-    html`No public award or finding has the ${kind} “${value.slice(0, 60)}”. Look for it in the
+    html`No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
   <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.`,
   );
 }

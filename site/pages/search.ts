@@ -7,6 +7,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Filter } from "../query.ts";
 import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
+import { cut } from "../search/words.ts";
 import { isOfOtherTables, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeExtract } from "./extract.ts";
@@ -36,7 +37,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
-${result === undefined ? writeExamples() : [writeUnread(result), result.text.length > longestSearch && tooLong, writeResult(context, result)]}
+${result === undefined ? writeExamples() : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
 </div>`,
   });
 }

@@ -1,5 +1,6 @@
 import { findState, states } from "../names.ts";
 import { type Criteria, hasWords, type Reader, readers } from "./readers.ts";
+import { cut } from "./words.ts";
 
 /** The longest search, in characters. The rest is not read. */
 export const longestSearch = 200;
@@ -27,7 +28,7 @@ export type Filters = Pick<Criteria, "state" | "year" | "findings">;
 
 /** Lists the meanings that a search may have, the likeliest first. */
 export function readSearch(typed: string, filters: Filters = {}): Reading[] {
-  const text = typed.slice(0, longestSearch).trim();
+  const text = cut(typed, longestSearch).trim();
   const found = new Map<string, Omit<Reading, "place">>();
   for (const { read } of Object.values(readers)) {
     for (const narrowed of narrow(text).map((each) => ({ ...each, ...filters }))) {

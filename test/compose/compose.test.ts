@@ -27,7 +27,7 @@ describe.each(entries)("the service %s", (name, service) => {
   const isTool = service.profiles?.includes("tools") ?? false;
 
   test("has a pinned image, and no two services build the same image", () => {
-    const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.]+)*$/;
+    const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.]+)*(@sha256:[0-9a-f]{64})?$/;
     const inline = service.build?.dockerfile_inline;
     for (const [, from = ""] of (inline ?? dockerfile).matchAll(/(?:^FROM |--from=)(\S+[.:]\S+)/gm))
       expect(from.replace(/\$\{\w+:-([^}]+)\}/, "$1")).toMatch(pinned);

@@ -17,6 +17,16 @@ it("a one-time token can be redeemed for a minute, as README says, and never lon
   );
 });
 
+it("a Tribal key is valid for as long as docs/api.md says", async () => {
+  const text = await readFile("docs/api.md", "utf8");
+  const [, amount = ""] = /the key is valid for (\d+ months)/.exec(text) ?? [];
+  const time = "timestamptz '2026-11-28 12:00Z'";
+  const [bound] = await query(
+    `select access.latest_expiry('tribal', ${time}) = ${time} + interval '${amount}' as is_as_promised`,
+  );
+  expect(bound).toEqual({ is_as_promised: true });
+});
+
 it("tokens and pages follow the setting", async () => {
   await query("begin");
   try {

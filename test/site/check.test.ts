@@ -385,6 +385,11 @@ describe("hostile input", () => {
     expect(long.text).toContain("<!doctype html>");
   });
 
+  it("in an address that is too long is refused with a sentence", async () => {
+    const { status, text } = await ask(`/check?u=${"POLKPOLK1234,".repeat(1500)}`);
+    expect([status, JSON.parse(text).message]).toEqual([431, expect.stringContaining("longer than 16 KB")]);
+  });
+
   it("in the year or the program is named and not used", async () => {
     const { text } = await ask("/check?u=POLKPOLK1234&year=<b>&aln=';--");
     expect(text).toContain("“&lt;b&gt;” is not an audit year");

@@ -271,6 +271,7 @@ describe("a search for findings", () => {
     ["words=caf%E9", "No public finding matches: “café”."],
     ["words=%", "Use other words."],
     [`words=${"line+after+line%0A".repeat(600)}`, "Only the first 200 characters of the words were used."],
+    [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
     ["words=a&words=bids", "2 findings: “bids”."],
     ["words[]=x&page=-1", "6 findings in all public audits."],
     ["page=9999", "6 findings in all public audits."],

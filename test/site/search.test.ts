@@ -367,8 +367,27 @@ describe("suppressed and superseded audits", () => {
     const readings = everyReading.flatMap((text) => readSearch(text).map(({ criteria }) => criteria));
     await here.select("set statement_timeout = '20s'");
     onTestFinished(async () => void (await here.select("reset statement_timeout")));
-    await here.select("select publication.describe_report($1)", [id(20)]);
-    await here.select("select publication.suggest_names('Hiden')");
+    const ids = ["HHHHHHHH1234", "426005243", id(20)];
+    const values: Record<string, unknown[]> = {
+      text: [...ids, "Hiden"],
+      "text[]": [ids],
+      integer: [1],
+      jsonb: [{}, { ids }, { report_ids: ids }, { words: "casino" }].map((criteria) =>
+        JSON.stringify(criteria),
+      ),
+    };
+    const functions = await here.select(
+      `select oid::regproc::text as name, array(select unnest(proargtypes::oid[])::regtype::text) as types from pg_proc
+       where pronamespace = 'publication'::regnamespace and has_function_privilege('site', oid, 'execute')
+         and proname <> 'search_reports'`,
+    );
+    expect(functions.length).toBeGreaterThan(10);
+    for (const { name, types } of functions)
+      for (const value of [...(values[types[0]] ?? [null])]) {
+        const others = types.slice(1).map((type: string) => values[type]?.[0]);
+        const parameters = types.map((_: string, index: number) => `$${index + 1}`).join();
+        await here.select(`select ${name}(${parameters})`, types.length > 0 ? [value, ...others] : []);
+      }
     for (const criteria of readings)
       await here.select("select publication.search_reports($1)", [JSON.stringify([criteria])]);
   });
@@ -388,6 +407,7 @@ describe("what people and programs may type", () => {
     "1".repeat(10_000),
     `${"audits of ".repeat(500)}in in in in in, , , FY FY FY FY`,
     "😀",
+    `${"x".repeat(199)}😀`,
     "😀 Polk 👩‍👩‍👧",
     "\u0000Polk\u0000",
     "\u202ePolk\u202c שלום مرحبا",

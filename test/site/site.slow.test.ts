@@ -113,40 +113,32 @@ describe("the form", () => {
   });
 
   it("names the values of a list that matched nothing, and none of them hints at a suppressed report", async () => {
-    const suppressed = site.facts.sample.suppressed_report_id;
-    const [hidden] = await site.query(
-      `select auditee_uei as uei from disclosed.general where report_id = $1
-       and not exists (select from disclosed.general as other
-         where other.auditee_uei = general.auditee_uei and other.report_id <> general.report_id)`,
-      [suppressed],
-    );
+    const hidden = String(site.facts.sample.suppressed_report_id);
     const known = await site.query(
-      `select auditee_uei as uei from disclosed.general where is_public and auditee_uei <> 'GSA_MIGRATION'
-       group by 1 having count(*) > 1 order by 1 limit 9`,
+      "select report_id as id from disclosed.federal_awards group by 1 having count(*) > 1 order by count(*), 1 limit 4",
     );
-    const unknown = Array.from({ length: 25 }, (_, index) => `ZZZZZZZZZZ${index + 10}`);
-    const values = [...known.map(({ uei }) => uei), hidden?.uei, ...unknown];
+    const unknown = Array.from({ length: 25 }, (_, index) => `2023-06-GSAFAC-99999999${index + 10}`);
+    const values = [...known.map(({ id }) => id), hidden, ...unknown];
     const { page, countRequests } = await site.open("/explorer");
-    await page.getByLabel("Column 1").selectOption("auditee_uei");
+    await page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
+    await page.getByLabel("Column 1").selectOption("report_id");
     await page.getByLabel("Comparison 1").selectOption("in");
     await page.getByLabel("Values 1").fill(values.join(" \t"));
     await submit(page);
     await waitForRows(page);
     const answer = page.getByText(/values matched nothing/);
-    const nothing = [hidden?.uei, ...unknown];
-    const describe = (unmatched: (string | undefined)[]) =>
+    const nothing = [hidden, ...unknown];
+    const describe = (unmatched: string[]) =>
       `${unmatched.length} of ${values.length} values matched nothing: ${unmatched.slice(0, 20).join(", ")}, and ${unmatched.length - 20} more.`;
     expect(await answer.textContent()).toBe(describe(nothing));
     // All rows are on the page, so they tell.
     expect(countRequests()).toBe(1);
-    for (const table of ["general", "federal_awards"]) {
-      await page.evaluate(
-        `location.hash = "#api_v1_1_0/${table}?auditee_uei=in.(${values.join(",")})&limit=3&offset=3"`,
-      );
-      await waitForRows(page, 4);
-      await expect.poll(() => answer.textContent()).toBe(describe(nothing));
-    }
-    expect(countRequests()).toBe(5);
+    await page.evaluate(
+      `location.hash = "#api_v1_1_0/federal_awards?report_id=in.(${values.join(",")})&limit=3&offset=3"`,
+    );
+    await waitForRows(page, 4);
+    await expect.poll(() => answer.textContent()).toBe(describe(nothing));
+    expect(countRequests()).toBe(3);
     await page.getByLabel("Your own API key").fill(site.facts.keys.tribal);
     await page.getByRole("button", { name: "Send again with this key" }).click();
     await expect.poll(() => answer.textContent()).toBe(describe(unknown));

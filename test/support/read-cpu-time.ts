@@ -1,13 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** The programs whose CPU time is counted, and how to recognize their command lines. */
-const programs = { PostgreSQL: /\bpostgres\b/, PostgREST: /\bpostgrest$/, gateway: /gateway-embedded|nginx/ };
+const programs = {
+  PostgreSQL: /\bpostgres\b/,
+  PostgREST: /\bpostgrest$/,
+  gateway: /gateway-embedded|nginx/,
+  app: /report-service\.ts/,
+};
 type Program = keyof typeof programs;
 const programNames = Object.keys(programs) as Program[];
 
 /** The CPU milliseconds that the descendants of a process have used so far, for each program (proc_pid_stat(5)). */
 export function readCpuTime(ancestor: number): Record<Program, number> {
-  const times = { PostgreSQL: 0, PostgREST: 0, gateway: 0 };
+  const times = { PostgreSQL: 0, PostgREST: 0, gateway: 0, app: 0 };
   for (const pid of listDescendants(ancestor)) {
     const command = readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
     const program = programNames.find((name) => programs[name].test(command));

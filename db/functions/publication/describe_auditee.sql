@@ -55,4 +55,4 @@ end
 $$;
 comment on function publication.describe_auditee is
   'Returns the public reports of the auditee with a UEI or EIN, newest first, with their findings compared with those of its peers, and the reports in which it is an additional UEI or EIN. Returns null if there are none.';
-grant execute on function publication.describe_auditee to report_service, site;
+grant execute on function publication.describe_auditee to site;

@@ -6,8 +6,10 @@ language plpgsql stable security definer
 set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set jit = off set plan_cache_mode = force_custom_plan
 as $$
 declare
-  of_state constant text := criteria ->> 'state';
   of_aln constant text := criteria ->> 'aln';
+  wanted_terms constant text[] := array_remove(
+    array[criteria ->> 'state', case when of_aln like '%.%' then of_aln else of_aln || '.' end], null
+  );
   of_reports text[];
   read_numbers bigint[];
 begin
@@ -27,22 +29,22 @@ begin
       select found.report_id
       from publication.list_reports_of(array(select jsonb_array_elements_text(criteria -> 'ids'))) as found
     );
-  end if;
-  -- Reads the terms once. Their index would find every report of the agency, and a join could read all terms for each report.
-  if of_aln is not null then
-    of_reports := coalesce(of_reports, array(
+  else
+    of_reports := array(
       select distinct unnest(changes.added || changes.changed)
       from publication.changes
       where changes.number = any (read_numbers)
-    ));
-    of_reports := array(
-      select read.report_id
-      from (
-        select terms.report_id, terms.terms from disclosed.search_terms as terms where terms.report_id = any (of_reports) offset 0
-      ) as read
-      where read.terms @> array[case when of_aln like '%.%' then of_aln else of_aln || '.' end]
     );
   end if;
+  -- Each public report has its state and its programs among its terms. Reads them once: their index
+  -- would find every report of the agency, and a join could read all terms for each report.
+  of_reports := array(
+    select read.report_id
+    from (
+      select terms.report_id, terms.terms from disclosed.search_terms as terms where terms.report_id = any (of_reports) offset 0
+    ) as read
+    where read.terms @> wanted_terms
+  );
   return (
     with listed as (
       select changes.number, 'added' as kind, unnest(changes.added) as report_id
@@ -56,21 +58,23 @@ begin
       select
         listed.number,
         listed.kind,
-        general.report_id,
-        general.auditee_name,
-        row_number() over (partition by listed.number, listed.kind order by general.report_id) as place
+        listed.report_id,
+        row_number() over (partition by listed.number, listed.kind order by listed.report_id) as place
       from listed
-      join disclosed.general on general.report_id = listed.report_id
-      where (of_reports is null or listed.report_id = any (of_reports))
-        and (of_state is null or general.auditee_state = of_state)
+      where listed.report_id = any (of_reports)
+    ), named as (
+      select matching.number, jsonb_object_agg(general.report_id, general.auditee_name) as names
+      from matching
+      join disclosed.general on general.report_id = matching.report_id
+      where matching.place <= 50
+      group by matching.number
     ), counted as (
       select
         matching.number,
         count(*) filter (where matching.kind = 'added') as added,
         count(*) filter (where matching.kind = 'changed') as changed,
         coalesce(jsonb_agg(matching.report_id order by matching.place) filter (where matching.kind = 'added' and matching.place <= 50), '[]') as first_added,
-        coalesce(jsonb_agg(matching.report_id order by matching.place) filter (where matching.kind = 'changed' and matching.place <= 50), '[]') as first_changed,
-        jsonb_object_agg(matching.report_id, matching.auditee_name) filter (where matching.place <= 50) as names
+        coalesce(jsonb_agg(matching.report_id order by matching.place) filter (where matching.kind = 'changed' and matching.place <= 50), '[]') as first_changed
       from matching
       group by matching.number
     )
@@ -85,7 +89,7 @@ begin
           'first', jsonb_build_object(
             'added', coalesce(counted.first_added, '[]'), 'changed', coalesce(counted.first_changed, '[]'), 'removed', '[]'::jsonb
           ),
-          'names', coalesce(counted.names, '{}')
+          'names', coalesce(named.names, '{}')
         )
         order by changes.number desc
       ),
@@ -93,6 +97,7 @@ begin
     )
     from publication.changes
     left join counted on counted.number = changes.number
+    left join named on named.number = changes.number
     where not changes.number = any (read_numbers) or counted.number is not null
   );
 end

@@ -28,4 +28,4 @@ end
 $$;
 comment on function publication.list_report_rows is
   'Returns the rows of a public report in a table, up to 20,000. Returns null if the report is suppressed, superseded or unknown, or if it has no such table.';
-grant execute on function publication.list_report_rows to report_service, site;
+grant execute on function publication.list_report_rows to site;

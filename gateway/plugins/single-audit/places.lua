@@ -11,10 +11,11 @@ local ANSWER_SECONDS = 70
 local READING_SECONDS = 3600
 local RETRY_AFTER = "5"
 -- How often all waiting requests together ask for a place.
-local TRIES_PER_SECOND = 1000
+local TRIES_PER_SECOND = 2000
 local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 1
--- How long a request that could not take a place keeps newcomers from taking it.
-local AWAITED_SECONDS = 0.3
+-- A request that has waited this long keeps newcomers from taking its place, until it asks again. Before that, they may: no place
+-- stays free, and nobody waits long.
+local PATIENT_SECONDS, AWAITED_SECONDS = 0.2, 0.1
 local EVERYBODY = "all"
 
 local places = {}
@@ -178,7 +179,9 @@ function places.ask(visit, dict, now)
       leave_queues(visit, dict)
       return "pass"
     end
-    dict:set(name_awaited(missing), true, AWAITED_SECONDS)
+    if visit.since and now - visit.since >= PATIENT_SECONDS then
+      dict:set(name_awaited(missing), true, AWAITED_SECONDS)
+    end
   end
   visit.missing = missing
   if not visit.since and not is_queue_full(visit, dict, now) then

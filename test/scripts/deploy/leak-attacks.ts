@@ -85,6 +85,9 @@ export const strayRights: Record<string, string> = {
     "Unlisted: report_service may execute on function publication.peek()",
   [`create function publication.peek() returns bigint ${definer}; grant execute on function publication.peek to authenticator`]:
     "Unlisted: authenticator may execute on function publication.peek()",
+  // Any role may run code in a trusted language.
+  "create trusted language other handler plpgsql_call_handler":
+    "Unlisted: PUBLIC may usage on language other",
   "grant execute on function access.redeem_access_token to site":
     "Unlisted: site may execute on function access.redeem_access_token(uuid)",
   "grant execute on function publication.find_leaks to report_service":
@@ -223,13 +226,29 @@ export const detours: Record<string, string> = {
     "Unlisted: trigger downloads_refuse_removal on access.downloads: BEFORE DELETE OR TRUNCATE",
   "alter table access.api_keys enable replica trigger api_keys_keep":
     "Unlisted: trigger api_keys_keep on access.api_keys (disabled)",
-  "do $$ begin execute 'create or replace view access.key_overview as ' || replace(pg_get_viewdef('access.key_overview'::regclass), 'api_keys.replaces_id', 'api_keys.replaces_id, api_keys.key_sha256'); end $$":
+  "do $$ begin execute 'create or replace view access.key_overview as ' || replace(pg_get_viewdef('access.key_overview'::regclass), 'key_status.replaces_id', 'key_status.replaces_id, key_status.key_sha256'); end $$":
     "Unlisted: view access.key_overview: ",
   "create view information_schema.copy as table suppressed.general; grant select on information_schema.copy to public":
     "Unlisted: PUBLIC may select on table information_schema.copy",
   "alter function pg_catalog.query_to_xml(text, boolean, boolean, text) security definer":
     "Unlisted: function query_to_xml(text,boolean,boolean,text) runs as the deploying role",
 };
+
+/** SQL that makes functions read other tables than they should. */
+const rewrite = (names: string, from: string, to: string) =>
+  names
+    .split(" ")
+    .map(
+      (name) =>
+        `do $$ begin execute replace(pg_get_functiondef('publication.${name}'::regproc), '${from}', '${to}'); end $$`,
+    )
+    .join("; ");
+const withSuppressed = (names: string) => rewrite(names, "disclosed.general", "dissemination.general");
+/** Gives a suppressed report the UEI of a public one. */
+const shareUei =
+  "update suppressed.general set auditee_uei = (select min(auditee_uei) from disclosed.general where auditee_uei ~ '^[A-Z0-9]{12}$')";
+const recordChange =
+  "insert into publication.changes (from_data_set, to_data_set, added, changed, removed) select id, id, array(select report_id from suppressed.general), '{}', '{}' from publication.data_sets limit 1";
 
 /** What a database's owner or publisher could run, and what find_leaks() then reports. */
 export const attacks: Record<string, string> = {
@@ -321,6 +340,27 @@ export const attacks: Record<string, string> = {
     "export_findings() returns suppressed reports",
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.describe_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
     "describe_findings() counts findings of suppressed reports",
+  [withSuppressed("check_reports list_reports_of")]: "check_reports() finds suppressed reports",
+  [`${recordChange}; ${withSuppressed("list_changes")}`]:
+    "list_changes() counts reports that are suppressed now",
+  [`${recordChange}; ${withSuppressed("describe_changes")}`]:
+    "describe_changes() names auditees of suppressed reports",
+  [`${shareUei}; ${withSuppressed("describe_auditee")}`]:
+    "describe_auditee() names suppressed reports beside public ones",
+  [`${shareUei}; ${rewrite("describe_report", "from disclosed.general as other", "from dissemination.general as other")}`]:
+    "describe_report() names suppressed reports beside public ones",
+  [`${shareUei}; ${withSuppressed("check_reports list_reports_of")}`]:
+    "check_reports() counts suppressed reports beside public ones",
+  [`${shareUei}; ${withSuppressed("search_reports list_matches")}; ${rewrite("write_search_conditions", "from disclosed.general as named", "from dissemination.general as named")}`]:
+    "search_reports() names suppressed reports beside public ones",
+  "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; create or replace function publication.count_findings_with(words text) returns integer language sql stable strict security definer set search_path = '' as $$ select count(*)::integer from dissemination.findings_text where extensions.text_words(finding_text) @@ plainto_tsquery('pg_catalog.english', words) $$":
+    "count_findings_with() counts findings of suppressed reports",
+  "update suppressed.federal_awards set federal_program_name = 'Hidden Program'; create or replace function publication.search_programs(written text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (select federal_agency_prefix || '.' || federal_award_extension as aln, federal_program_name, count(*) as awards from dissemination.federal_awards where federal_program_name = written group by 1, 2) as found $$":
+    "search_programs() finds programs of suppressed reports",
+  "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*), 'findings', 0))) from dissemination.federal_awards $$":
+    "describe_programs() counts other awards than the public ones",
+  "update suppressed.general set fac_accepted_date = '2099-01-01'; do $$ begin execute replace(pg_get_functiondef('publication.describe_totals()'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
+    "describe_totals() knows a newer report than the public ones",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "Unlisted: function publication.describe_totals() runs as the deploying role",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*)))) from (select from disclosed.federal_awards union all select from suppressed.federal_awards) as rows $$":

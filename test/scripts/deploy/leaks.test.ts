@@ -154,7 +154,7 @@ describe("a migration", () => {
       "Unlisted: view dissemination.general (security_invoker=false): ",
     [isPublicReport("and (is_public or not is_public)")]:
       "Unlisted: function publication.is_public_report(text) runs as the deploying role: ",
-    "alter function publication.describe_totals() rename to sums; alter table suppressed.general disable row level security":
+    "alter function publication.describe_service() rename to sums; alter table suppressed.general disable row level security":
       "Unlisted: function publication.sums() runs as the deploying role: ",
   };
   it.each(Object.entries(leaks))("that leaks is refused and rolled back: %s", async (sql, leak) => {
@@ -217,6 +217,20 @@ it("a pre_config() that serves a hand-made schema with a view of suppressed rows
   );
   await expect(deploy()).rejects.toThrow("Unlisted: api_public may select on table helper.names");
   await own.client.query("drop schema helper cascade");
+});
+
+it("a function of the pages that the leak check does not ask is refused", async () => {
+  await copy.write(
+    "functions/publication/peek.sql",
+    "create or replace function publication.peek(id text) returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general where auditee_uei = id';\ngrant execute on function publication.peek to report_service, site;\n",
+  );
+  await copy.edit("contracts/rights.txt", (text) => {
+    const lines = text.split("\n").filter((line) => line.includes(" publication.search_programs(text)"));
+    return text + lines.map((line) => `${line.replace("search_programs", "peek")}\n`).join("");
+  });
+  await expect(deploy()).rejects.toThrow(
+    "publication.peek(text): Visitors of the pages get what this function returns",
+  );
 });
 
 it("a file of the schema request cannot replace the leak check", async () => {

@@ -40,6 +40,61 @@ describe("db:deploy --plan", () => {
     await exits(0, ["--plan"]);
   });
 
+  it("lists the locks of each statement on tables that exist, what they block, and what is rewritten or read", async () => {
+    await copy.migrate(
+      `create table access.beside (id integer);
+       alter table access.beside alter column id type bigint;
+       alter table access.downloads alter column report_id type varchar(40);
+       alter table access.downloads add constraint report_id_is_short check (length(report_id) < 40);
+       select data_set.add_column('general', 'extra', 'text');
+       update access.tiers set requests_at_a_time = 4;
+       truncate access.access_tokens`,
+    );
+    await copy.migrate(
+      "-- No transaction: it has several of its own.\ncreate index concurrently more on access.downloads (report_id)",
+      2,
+    );
+    await copy.migrate("create index less on access.downloads (requested_at)", 3);
+    const all = "(ACCESS EXCLUSIVE, which blocks reads and writes)";
+    const expected = [
+      [
+        `ALTER TABLE access.downloads: rewrites access.downloads, locks access.downloads ${all}, reads every row of access.downloads`,
+        "ALTER TABLE access.downloads: reads every row of access.downloads",
+        expect.stringContaining(`ALTER TABLE disclosed.general: locks`),
+        `ALTER TABLE suppressed.general: locks suppressed.general ${all}`,
+        `CREATE VIEW dissemination.general: locks dissemination.general ${all}`,
+        `Other statements: locks access.access_tokens ${all}, locks access.tiers (ROW EXCLUSIVE, which blocks changes to the same rows), rewrites access.access_tokens`,
+      ],
+      ["CREATE INDEX access.more: reads every row of access.downloads"],
+      [
+        "CREATE INDEX access.less: locks access.downloads (SHARE, which blocks writes), reads every row of access.downloads",
+      ],
+    ];
+    const { migrations } = JSON.parse((await deploy("--plan", "--json")).output);
+    expect(migrations.map(({ effects }: { effects: string[] }) => effects)).toEqual(expected);
+    await exits(
+      3,
+      ["--plan"],
+      "\n  Until it commits, it holds these locks on tables that exist:\n    ALTER TABLE access.downloads: rewrites",
+    );
+  });
+
+  it("lists the rights that roles gain and lose", async () => {
+    await copy.migrate(
+      "grant select on deployment.rights to deployment_planner; revoke select on access.settings from deployment_planner",
+    );
+    await copy.edit(
+      "contracts/rights.txt",
+      (text) =>
+        `${text.replace(/^deployment_planner may select on table access\.settings\n/m, "")}deployment_planner may select on table deployment.rights\n`,
+    );
+    await exits(
+      3,
+      ["--plan"],
+      "- deployment_planner may select on table access.settings\n  + deployment_planner may select on table deployment.rights",
+    );
+  });
+
   it("refuses to plan on the server that it plans for, whose roles it could change", async () => {
     await copy.addColumn();
     own.env.SCRATCH_URL = own.database.url;

@@ -95,7 +95,7 @@ export const runDeploy: Program = async (context) => {
 };
 
 /** Describes all of the project's objects in a database that belong to these scopes, and the rights as durable ones. */
-export async function readAll(databaseUrl: string, scopes = ["api", "durable"]) {
+export async function readAll(databaseUrl: string, scopes = ["api", "durable", "outside"]) {
   const client = await connect(databaseUrl, "test");
   try {
     const rows = await readCatalog(client);

@@ -2,12 +2,14 @@ import { createHash, randomUUID } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { type Change, type Changes, changes as changesSchema } from "../../../site/changes.ts";
 import { readSiteConfig, type SiteConfig } from "../../../site/config.ts";
 import { writeChanges, writeFeed } from "../../../site/pages/changes.ts";
 import { openPublicFiles } from "../../../site/public-data/public-files.ts";
 import { servePublicData } from "../../../site/public-data/serve-public-data.ts";
+import { startPages } from "../../site/start-pages.ts";
+import { send } from "../../support/target.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -199,4 +201,50 @@ it("a filter lists reports that are public now and were added or changed, and no
   const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false }, all);
   expect(feed).toContain("Name 5002");
   expect(feed).not.toContain("Name 5003");
+});
+
+it("the page and the feeds do not name a report from the moment on in which it is suppressed", async () => {
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const load = async (is_public: string) => {
+    const named = { auditee_name: "Soon\u000b Hidden", auditee_state: "OH", auditee_uei: "SSSSSSSS6001" };
+    await here.write("general", [submission(6000), submission(6001, { ...named, is_public })]);
+    const { code, output } = await here.publish("--force", "--accept-shrink");
+    expect(code, output).toBe(0);
+  };
+  const paths = ["/changes", "/changes.atom", "/changes?state=OH", "/changes.atom?u=SSSSSSSS6001"];
+  const read = async () =>
+    (await Promise.all(paths.map((path) => send(service.url, path)))).map(({ text }) => text);
+  await load("t");
+  for (const text of await read()) expect(text).toMatch(/Soon\v? Hidden/);
+  await load("f");
+  for (const text of await read()) expect(text).not.toContain("Hidden");
+});
+
+it("a feed is XML whatever is in the names", async () => {
+  const [found] = await here.list("select publication.describe_changes()");
+  const change = changesSchema.parse(found).find(({ first }) => first.added.length > 0);
+  const [report = ""] = change?.first.added ?? [];
+  const names = { [report]: "Bell\u0007 \ufffe \ud800 & 😀 City" };
+  const feed = writeFeed(
+    { appUrl: "https://app.example.gov", hasPublicData: false },
+    changesSchema.parse([{ ...change, names }]),
+  );
+  expect(feed).toContain("Bell   &amp;amp; 😀 City");
+});
+
+it.each([
+  ["only commas", "u=,,,"],
+  ["a character that nobody sees", "u=%00"],
+  ["a heading", "u=UEI"],
+  ["a list that is too long", `u=${Array.from({ length: 1001 }, (_, index) => 100_000_000 + index).join()}`],
+  ["two states", "state=TX&state=IA"],
+  ["a number that no program has", "aln=9999-99-99"],
+])("a feed of a filter that is not understood is refused: %s", async (_what, query) => {
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const feed = await send(service.url, `/changes.atom?${query}`);
+  expect([feed.status, feed.json.code]).toEqual([400, "unknown_filter"]);
+  const page = await send(service.url, `/changes?${query}`);
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining("Not understood: “")]);
 });

@@ -1,0 +1,65 @@
+import { Agent } from "undici";
+import { readCpuTime } from "../test/support/read-cpu-time.ts";
+import type { BenchStack } from "./bench-stack.ts";
+import { ask, measureCost, quantile, sum } from "./measure.ts";
+import { pageSearches } from "./page-searches.ts";
+import type { Figure } from "./results.ts";
+
+const section = "Pages";
+const slowestShown = 3;
+
+/** Measures the pages of the app. A search should take at most 300 ms of CPU time in PostgreSQL. */
+export async function measurePages({ facts, client }: BenchStack, turns: number): Promise<Figure[]> {
+  const { rows } = await client.query<{ report_id: string; auditee_uei: string }>(
+    "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' order by md5(report_id) limit 20",
+  );
+  const search = (words: string) => `/search?q=${encodeURIComponent(words)}`;
+  const kinds: Record<string, string[]> = {
+    "searches of `page-searches.ts`": pageSearches.map(search),
+    "record of a report": rows.map(({ report_id }) => `/record/${report_id}`),
+    "reports of an auditee": rows.map(({ auditee_uei }) => `/auditee/${auditee_uei}`),
+    "findings by words": ["procurement", "payroll", "late reporting", "firefighter"].map(
+      (words) => `/findings?words=${encodeURIComponent(words)}`,
+    ),
+    "findings by filters": ["state=TX&year=2022", "program=93.778", "requirement=L", "repeat=Y"].map(
+      (filter) => `/findings?${filter}`,
+    ),
+    "program, agency, state": ["/program/93.778", "/program/20.507", "/agency/93", "/state/TX", "/state/WY"],
+    "home, totals, changes": ["/", "/totals", "/changes"],
+  };
+  let requests = 0;
+  /** An address may open 60 pages a minute. */
+  const send = (page: string) => {
+    requests += 1;
+    const agent = new Agent({
+      connections: 1,
+      localAddress: `127.4.${(requests >> 7) % 250}.${(requests % 128) + 1}`,
+    });
+    return ask(facts.app_url + page, {}, 200, agent).finally(() => agent.close());
+  };
+  const figures: Figure[] = [];
+  const add = (arm: string, quantity: string, value: number) =>
+    figures.push({ section, arm, quantity, value });
+  for (const [kind, pages] of Object.entries(kinds)) {
+    const costs: { page: string; all: number; PostgreSQL: number }[] = [];
+    for (const page of pages) {
+      const cost = await measureCost(
+        () => readCpuTime(facts.pid),
+        turns,
+        () => send(page),
+      );
+      costs.push({ page, all: sum(cost), PostgreSQL: cost.PostgreSQL ?? 0 });
+    }
+    const all = costs.map(({ all }) => all);
+    add(kind, "pages", costs.length);
+    add(kind, "median, CPU ms", quantile(all, 0.5));
+    add(kind, "p90", quantile(all, 0.9));
+    add(kind, "most", Math.max(...all));
+    add(kind, "most in PostgreSQL", Math.max(...costs.map(({ PostgreSQL }) => PostgreSQL)));
+    const slowest = costs.toSorted((one, other) => other.all - one.all).slice(0, slowestShown);
+    process.stderr.write(
+      `Slowest ${kind}: ${slowest.map(({ page, all }) => `${page} ${Math.round(all)} ms`).join(", ")}\n`,
+    );
+  }
+  return figures;
+}
