@@ -18,7 +18,7 @@ interface Request {
   headers?: Record<string, string>;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   baseUrl: string;
   appUrl: string;
   /** Keys of the API's clients, which share them evenly. */
