@@ -22,7 +22,7 @@ export interface BenchStack {
   dispose: () => Promise<void>;
 }
 
-export const keyCount = 64;
+const keyCount = 64;
 
 /** Reads gateway/kong.yml, with rate limits that a benchmark does not reach. */
 export const readUnlimitedConfig = async () =>

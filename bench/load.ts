@@ -18,7 +18,7 @@ interface Request {
   headers?: Record<string, string>;
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   baseUrl: string;
   appUrl: string;
   /** Keys of the API's clients, which share them evenly. */
@@ -109,8 +109,8 @@ const words = [
   "segregation of duties",
   "subrecipient monitoring",
 ];
-const programs = ["93.778", "84.010", "14.871", "20.507", "10.555", "21.027", "93.224", "97.036"];
-const states = ["TX", "CA", "WY", "OH", "GU", "NY", "IA", "AL"];
+const programs = ["93.778", "84.010", "14.871", "10.555"];
+const states = ["TX", "CA", "OH", "NY", "IA", "AL"];
 
 function createReader({ appUrl, reports }: LoadOptions): ClientOptions["choose"] {
   const page = (kind: string, path: string) => ({ kind: `page: ${kind}`, url: appUrl + path });

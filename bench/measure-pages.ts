@@ -24,7 +24,7 @@ export async function measurePages({ facts, client }: BenchStack, turns: number)
     "findings by filters": ["state=TX&year=2022", "program=93.778", "requirement=L", "repeat=Y"].map(
       (filter) => `/findings?${filter}`,
     ),
-    "program, agency, state": ["/program/93.778", "/program/20.507", "/agency/93", "/state/TX", "/state/WY"],
+    "program, agency, state": ["/program/93.778", "/program/84.010", "/agency/93", "/state/TX", "/state/CA"],
     "home, totals, changes": ["/", "/totals", "/changes"],
   };
   let requests = 0;

@@ -92,7 +92,7 @@ beforeAll(async () => {
   await here.write("additional_ueis", [
     { report_id: id(3), additional_uei: "ADDITIONAL12" },
     { report_id: id(20), additional_uei: "HIDDENUEI123" },
-    { report_id: id(20), additional_uei: "H2DD3NU31123" },
+    { report_id: id(20), additional_uei: "SUPPRESSED12" },
   ]);
   await here.write("additional_eins", [{ report_id: id(20), additional_ein: "998877663" }]);
   await here.load();
@@ -323,7 +323,7 @@ describe("a suppressed report", () => {
   it.each([
     ["HHHHHHHH1234", "ZZZZZZZZ1234"],
     ["HIDDENUEI123", "HIDDENUEI999"],
-    ["H2DD3NU31123", "ZZZZZZZZ1235"],
+    ["SUPPRESSED12", "SUPPRESSED99"],
     ["998877665", "998877999"],
     ["998877663", "998877999"],
     [id(20), id(99)],

@@ -136,7 +136,7 @@ beforeAll(async () => {
   await here.write("additional_ueis", [
     { report_id: id(5), additional_uei: "ALDERALDER12" },
     { report_id: id(5), additional_uei: "ONLYOTHERS12" },
-    { report_id: id(20), additional_uei: "HIDDENUEI123" },
+    { report_id: id(20), additional_uei: "SUPPRESSED12" },
   ]);
   await here.load();
   service = await startPages(here.database.url);
@@ -300,7 +300,7 @@ describe("the page of an auditee", () => {
     expect(await open("/auditee/ONLYOTHERS12")).toMatch(/no public report of its own.*Silent County, 2023/);
   });
 
-  it.each(["HHHHHHHH1234", "HIDDENUEI123", "998877665"])(
+  it.each(["HHHHHHHH1234", "SUPPRESSED12", "998877665"])(
     "says of %s what it says of an unknown one",
     async (hidden) => {
       const unknown = /^\d/.test(hidden) ? "123456780" : "ZZZZZZZZ1234";

@@ -98,7 +98,7 @@ beforeAll(async () => {
   ]);
   await here.write("additional_ueis", [
     { report_id: id(4), additional_uei: "ADDITIONAL12" },
-    { report_id: id(20), additional_uei: "HIDDENUEI123" },
+    { report_id: id(20), additional_uei: "SUPPRESSED12" },
   ]);
   await here.write("additional_eins", [
     { report_id: id(5), additional_ein: "426005243" },
@@ -329,7 +329,7 @@ describe("suppressed and superseded audits", () => {
     "99-8877665",
     "99-8877664",
     "99-8877663",
-    "HIDDENUEI123",
+    "SUPPRESSED12",
     "HHHHHHHH1234",
     "08.U01",
     "Peace Corps",

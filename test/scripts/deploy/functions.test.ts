@@ -27,7 +27,9 @@ const mayRun = (role: string) =>
 it("a deployment replaces a changed function, and takes back what its file no longer grants or what was changed by hand", async () => {
   const file = "functions/publication/is_switched_on.sql";
   await copy.edit(file, (text) =>
-    text.replace("select service.is_on", "select not not service.is_on").replace(", site;", ";"),
+    text
+      .replace("select service.is_on", "select not not service.is_on")
+      .replace("to site;", "to report_service;"),
   );
   await own.client.query(
     "grant execute on function publication.is_switched_on to key_operator; alter function publication.live_data_set owner to publisher",

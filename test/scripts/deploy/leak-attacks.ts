@@ -341,13 +341,13 @@ export const attacks: Record<string, string> = {
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.describe_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
     "describe_findings() counts findings of suppressed reports",
   [withSuppressed("check_reports list_reports_of")]: "check_reports() finds suppressed reports",
-  [`${recordChange}; ${withSuppressed("list_changes")}`]:
+  [`${recordChange}; ${rewrite("list_changes", "from disclosed.search_terms as terms", "from (select report_id, wanted_terms as terms from dissemination.general) as terms")}`]:
     "list_changes() counts reports that are suppressed now",
   [`${recordChange}; ${withSuppressed("describe_changes")}`]:
     "describe_changes() names auditees of suppressed reports",
-  [`${shareUei}; ${withSuppressed("describe_auditee")}`]:
+  [`${shareUei}; ${withSuppressed("describe_auditee list_auditee_reports")}`]:
     "describe_auditee() names suppressed reports beside public ones",
-  [`${shareUei}; ${rewrite("describe_report", "from disclosed.general as other", "from dissemination.general as other")}`]:
+  [`${shareUei}; ${withSuppressed("describe_report list_auditee_reports")}`]:
     "describe_report() names suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("check_reports list_reports_of")}`]:
     "check_reports() counts suppressed reports beside public ones",

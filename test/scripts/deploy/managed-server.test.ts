@@ -51,7 +51,11 @@ it("the master of a managed server creates the database; its owner deploys, and 
   const directory = await makeDirectory();
   await writeCsv(directory, "general", [submission(1), submission(2, { is_public: "f" })]);
   const asPublisher = { DATABASE_URL: withLogin(database, "publisher") };
-  expect(await refreshHere(["--from", directory], asPublisher)).toMatchObject({ code: 0 });
+  for (const args of [
+    ["--new-ledger", await makeDirectory()],
+    ["--from", directory],
+  ])
+    expect(await refreshHere(args, asPublisher)).toMatchObject({ code: 0 });
 
   await runBlock(asOwner, find("create role ada"));
   const asAda = { DATABASE_URL: withLogin(database, "ada"), SCRATCH_URL: planServer.url };
