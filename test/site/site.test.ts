@@ -70,7 +70,7 @@ describe("a list of subrecipients", again, () => {
     await checkFit();
     const [download] = await Promise.all([
       opened.waitForEvent("download"),
-      opened.getByRole("link", { name: "CSV for spreadsheets" }).click(),
+      opened.getByRole("link", { name: "CSV for spreadsheets" }).first().click(),
     ]);
     const saved: Record<string, string>[] = parse(await readFile(await download.path()), {
       columns: true,
