@@ -58,12 +58,6 @@ export function linkGroup({ column, value }: Group): string | undefined {
   return form?.test(value) ? `/${kind}/${value}` : undefined;
 }
 
-/** The URL of the audits with awards of an agency or program, in a year or in all years. Undefined for a malformed number. */
-export function linkAudits(year: string | undefined, group: Group): string | undefined {
-  if (group.column === "auditee_state" || linkGroup(group) === undefined) return undefined;
-  return `/search?${new URLSearchParams({ q: [group.value, year].filter(Boolean).join(" ") })}`;
-}
-
 type Parameter = [name: string, value: string];
 
 /**

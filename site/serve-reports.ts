@@ -7,6 +7,7 @@ import { sendSpreadsheet } from "./send-csv.ts";
 
 /** The database knows which report IDs exist. */
 const reportParameter = ":reportId(^[\\w-]+$)";
+const isReportId = /^\d{4}-\d{2}-[A-Z]+-\d{10}$/;
 
 /** Serves public reports and their tables as CSV, and redirects the federal service's paths to them. */
 export function serveReports(
@@ -16,6 +17,8 @@ export function serveReports(
   const parameters = (request: FastifyRequest) => request.params as { reportId: string; table: string };
   addRoute(`/record/${reportParameter}`, async (request, reply) => {
     const { reportId } = parameters(request);
+    const written = reportId.toUpperCase();
+    if (reportId !== written && isReportId.test(written)) return reply.redirect(`/record/${written}`, 302);
     const context = await describeContext(request);
     const page = readPage(context.asked.page);
     const report = await read(identifyVisitor(request, reply), reportId, page);

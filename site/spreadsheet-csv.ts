@@ -6,7 +6,7 @@ export const byteOrderMark = "\ufeff";
 const cells = /("[^"]*(?:""[^"]*)*"|[^,"\n]*)([,\n]|$)/g;
 /** Columns of codes that spreadsheets would read as numbers or dates, such as 043015799, 10.010 and 2023-001. */
 const codes =
-  /(^|_)(ein|uei|aln|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc/;
+  /(^|_)(ein|uei|alns?|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc/;
 /** Values of other columns that spreadsheets would read as numbers or dates. */
 const code = /^"?(0\d+|\d+\.\d*0|\d+e\d+|\d{4}-\d{1,3})"?$/i;
 /** How formulas begin (OWASP, CSV injection). Negative numbers are not formulas. */

@@ -56,7 +56,7 @@ comment on index disclosed.general_auditee_name is 'Finds auditees by part of a 
 create index general_auditee_name_words on disclosed.general using gin (extensions.name_words(auditee_name));
 comment on index disclosed.general_auditee_name_words is
   'Finds auditees by words of a name: general?words=plfts(names).anasco, and the search of the pages';
--- 10 s
+-- 1.5 s
 create index general_auditee_name_and_city_words on disclosed.general
 using gin (extensions.name_words(auditee_name || ', ' || auditee_city));
 comment on index disclosed.general_auditee_name_and_city_words is

@@ -17,6 +17,7 @@ import {
 import { limitDownloads } from "./limit-downloads.ts";
 import { createAppMetrics, createReadinessCheck, type PartStates } from "./metrics.ts";
 import { createQuietApp } from "./quiet-logging.ts";
+import { repairUrl } from "./repair-url.ts";
 
 /** What routes need. */
 interface AppParts {
@@ -47,14 +48,10 @@ export function createApp({
   logger,
 }: AppOptions): { app: FastifyInstance; registry: Registry; parts: AppParts } {
   const app = createQuietApp(logger, {
-    routerOptions: { ignoreTrailingSlash: true },
+    // Node.js limits the length of a URL. A longer parameter names nothing, which the route's own page says.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
+    rewriteUrl: ({ url = "/" }) => repairUrl(url),
     trustProxy: trustedIps.length > 0 && trustedIps,
-    // Answers requests whose URL cannot be decoded.
-    frameworkErrors: (_error, request, reply) => {
-      reply.header("x-request-id", request.id);
-      const isRead = request.method === "GET";
-      void sendError(reply, isRead ? describeUnknownPath(request.raw.url) : methodNotAllowed);
-    },
   });
   const checkParts = createReadinessCheck(checks, app.log);
   const registry = countRequests(app, pool, checkParts);

@@ -106,13 +106,11 @@ export interface AskedFindings {
   ignored: [field: Field, text: string][];
   /** Whether words were cut off. */
   isCut: boolean;
-  /** Whether the address has bytes that are not UTF-8. */
-  isMalformed: boolean;
 }
 
 /** Reads the parameters of an address. Empty ones mean nothing. */
 export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
-  const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false, isMalformed: false };
+  const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
     const typed = parameters[field];
     const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
@@ -121,8 +119,6 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
     if (read === undefined) asked.ignored.push([field, cut(text, longestWords)]);
     Object.assign(asked.criteria, read);
     asked.isCut ||= field === "words" && text !== cut(text, longestWords);
-    // A byte that is not UTF-8 stays percent-encoded.
-    asked.isMalformed ||= /\ufffd|%[89A-F][0-9A-F]/i.test(text);
   }
   return asked;
 }

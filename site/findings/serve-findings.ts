@@ -51,8 +51,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     addRoute(`/${kind}/:value`, (request, reply) => serveGroup(parts, reader, kind, request, reply));
 }
 
-const isClear = ({ ignored, isCut, isMalformed }: AskedFindings): boolean =>
-  ignored.length === 0 && !isCut && !isMalformed;
+const isClear = ({ ignored, isCut }: AskedFindings): boolean => ignored.length === 0 && !isCut;
 
 /** Those of a finding's awards that a search for awards is about. */
 type Matching = { awards: number; amount_expended: number | null } | undefined;

@@ -6,7 +6,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { type Extract, writeExtract } from "./extract.ts";
-import { linkToFeed, writeDocument } from "./layout.ts";
+import { linkToFeed, siteName, writeDocument } from "./layout.ts";
 
 const description = "Which reports each publication of Single Audit data added, changed and removed.";
 
@@ -190,9 +190,9 @@ export function writeFeed(
   return html`<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
-<title>Single Audit API: changes${filter && ` of reports ${filter.words}`}</title>
+<title>${siteName}: changes${filter && ` of reports ${filter.words}`}</title>
 <subtitle>${description}</subtitle>
-<author><name>Single Audit API</name></author>
+<author><name>${siteName}</name></author>
 <updated>${(changes[0]?.published_at ?? new Date(0)).toISOString()}</updated>
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>
 <link rel="alternate" type="text/html" href="${page}"/>

@@ -5,7 +5,7 @@ import type { PageContext } from "../page-context.ts";
 import type { Query } from "../query.ts";
 import { writeSnippet } from "../request-snippets.ts";
 import { linkToExplorer, writeTarget } from "../write-target.ts";
-import { command, linkToFeed } from "./layout.ts";
+import { command, linkToFeed, siteName } from "./layout.ts";
 
 export interface Extract {
   /** What the page is about, for the citation. */
@@ -45,6 +45,6 @@ export function writeExtract(
   ${query && html`<details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details>`}</li>`;
   })}
 ${changes && html`<li>New and changed reports ${changes.words}: <a href="/changes?${changes.search}">what changed</a>, <a href="${linkToFeed(changes.search)}">Atom feed</a></li>`}</ul>
-<p>Cite this as: Single Audit API. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
+<p>Cite this as: ${siteName}. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
 </section>`;
 }

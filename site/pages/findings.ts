@@ -122,13 +122,11 @@ ${input("auditee", html` autocomplete="off"`)}
 </form>`;
 }
 
-function writeNotices({ ignored, isCut, isMalformed, found }: FindingsResult): Content {
+function writeNotices({ ignored, isCut, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
     isCut && `Only the first ${longestWords} characters of the words were used.`,
-    isMalformed &&
-      "Some characters could not be read, because the address is not in UTF-8. Type the words again.",
     found.is_cut &&
       `The phrase was looked for in the newest ${formatNumber(mostWithPhrases)} findings that have all of its words. Add a filter to look in others.`,
     found.lacks_words &&

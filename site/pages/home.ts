@@ -9,7 +9,7 @@ import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.
 import { sumBy, type Totals } from "../totals.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { drawYears } from "./group.ts";
-import { command, scroll, searchForm, table, writeDocument } from "./layout.ts";
+import { command, scroll, searchForm, siteName, table, writeDocument } from "./layout.ts";
 
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
@@ -20,15 +20,19 @@ export function writeHome(context: PageContext): string {
   const request = { url: config.apiUrl + example, headers: {}, key: "demonstration" } as const;
   return writeDocument(context, {
     path: "/",
-    title: "Single Audit API",
-    description: "Search federal single audits, or query them over HTTP as JSON and CSV.",
+    title: siteName,
+    description:
+      "Search federal single audits and what auditors found, or query them over HTTP as JSON and CSV.",
     body: html`<div class="hero"><div class="wrap">
-<h1>Federal single audits, as data you can query</h1>
+<h1>Find federal single audits</h1>
 <p class="lead">Organizations that spend federal awards are audited, and this service has the results: who was audited,
-  what they spent, what the auditors found, and what will be done about it. Search for an audit here, or query the same
-  tables over HTTP as JSON or CSV.</p>
-${searchForm("q", "Name of an auditee, auditor or program, UEI, EIN, report ID, ALN, agency, state or year")}
-<p>Or search <a href="/findings">what auditors found</a>, by words, program, state, year and requirement.</p>
+  what they spent, what the auditors found, and what will be done about it.</p>
+${searchForm("q", "Name of an auditee, auditor or program, city, UEI, EIN, report ID, ALN, agency, state or year")}
+<p class="hint">Combine them as you like: ${["93.778 TX 2022", "Polk County, Iowa", "HHS Ohio"].map(
+      (text, index) => html`${index > 0 && "; "}<a href="/search?q=${encodeURIComponent(text)}">${text}</a>`,
+    )}</p>
+<p>You can also search <a href="/findings">what auditors found</a>, <a href="/check">check a list</a> of auditees, or
+  <a href="#api">query the same tables</a> as JSON or CSV.</p>
 </div></div>
 <div class="wrap page">
 ${writeLive(context)}

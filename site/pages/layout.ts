@@ -9,6 +9,7 @@ const noDataSet = html`<div class="wrap"><p class="notice">No data set has been 
   and the files answer 503. Try again later.</p></div>
 `;
 
+export const siteName = "Federal Single Audits";
 export const feedPath = "/changes.atom";
 export const linkToFeed = (search: string): string => `${feedPath}${search && `?${search}`}`;
 
@@ -37,12 +38,11 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
     ["/explorer", "Explorer"],
     ...(hasPublicData ? [["/files", "Files"]] : []),
   ];
-  const name = "Single Audit API";
   const document = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${page.title === name ? name : `${page.title} – ${name}`}</title>
+<title>${page.title === siteName ? siteName : `${page.title} – ${siteName}`}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${page.description}">
 <meta name="color-scheme" content="light dark">
@@ -56,7 +56,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <a class="skip-link" href="#main">Skip to main content</a>
 <header class="site-header">
   <div class="wrap">
-    <a class="site-name" href="/">${name}</a>
+    <a class="site-name" href="/">${siteName}</a>
     <nav aria-label="Pages">
       <ul class="choices">${links.map(
         ([path, text]) =>

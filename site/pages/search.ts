@@ -4,7 +4,7 @@ import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery } from "../query.ts";
+import { emptyQuery, type Filter } from "../query.ts";
 import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { cut } from "../search/words.ts";
@@ -296,9 +296,11 @@ ${readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
-<p>The search did not look in grant and contract numbers, nor in what else is in this list. The explorer, which needs JavaScript, does:</p>
-<ul>${elsewhere.map(({ name, table, column }) => html`<li><a href="${linkToExplorer(schema, { ...emptyQuery, table, filters: [{ column, operator: "contains", value: text }] })}">${name}</a></li>`)}</ul>
-<p>Nor did it look in names of people.</p>
+<p>The search did not look in names of people and clusters, nor in the following. The explorer, which needs JavaScript, looks there:</p>
+<ul>${elsewhere.map(
+    ({ name, table, filter }) =>
+      html`<li><a href="${linkToExplorer(schema, { ...emptyQuery, table, filters: [{ ...filter, value: text }] })}">${name}</a></li>`,
+  )}</ul>
 <h2>What to try</h2>
 <ul>
   ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or look for audits without findings too" : ""}.</li>`}
@@ -313,18 +315,29 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
   the search finds only the newest report.</p>`;
 }
 
-/** What the search does not look in. */
-const elsewhere = [
+/** What the search does not look in, and how the explorer does. */
+const elsewhere: { name: string; table: string; filter: Omit<Filter, "value"> }[] = [
   {
-    name: "Numbers of awards (additional award identification)",
+    name: "Numbers of grants and contracts (additional award identification)",
     table: "federal_awards",
-    column: "additional_award_identification",
+    filter: { column: "additional_award_identification", operator: "eq" },
   },
-  { name: "Numbers that pass-through entities assigned", table: "passthrough", column: "passthrough_id" },
-  { name: "Names of pass-through entities", table: "passthrough", column: "passthrough_name" },
-  { name: "Names of other clusters", table: "federal_awards", column: "other_cluster_name" },
-  { name: "Notes to the SEFA", table: "notes_to_sefa", column: "content" },
-  { name: "Addresses of auditees", table: "general", column: "auditee_address_line_1" },
+  {
+    name: "Numbers that pass-through entities assigned",
+    table: "passthrough",
+    filter: { column: "passthrough_id", operator: "eq" },
+  },
+  {
+    name: "Names of pass-through entities",
+    table: "passthrough",
+    filter: { column: "passthrough_name", operator: "contains" },
+  },
+  { name: "Notes to the SEFA", table: "notes_to_sefa", filter: { column: "content", operator: "contains" } },
+  {
+    name: "Addresses of auditees",
+    table: "general",
+    filter: { column: "auditee_address_line_1", operator: "contains" },
+  },
 ];
 
 /** A suppressed report can be opened if its ID is known. */

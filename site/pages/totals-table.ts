@@ -1,6 +1,6 @@
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
-import { type Group, linkAudits, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
+import { type Group, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
 import type { Sums } from "../totals.ts";
 import { drawBar } from "./charts.ts";
@@ -86,13 +86,10 @@ export function writeSection({
   }));
   const linkRows = (name: string, key: Measure) =>
     linkTotal(schema, asked.year, { column, value: name }, key);
-  // The pages of groups are about all years.
-  const linkName = (group: Group) =>
-    asked.year === undefined ? linkGroup(group) : linkAudits(asked.year, group);
   const writeName = (name: string) =>
     name === ""
       ? "not stated"
-      : html`<a href="${link?.(name) ?? linkName({ column, value: name }) ?? linkRows(name, shown[0] ?? "awards")}">${describe(name)}</a>`;
+      : html`<a href="${link?.(name) ?? linkGroup({ column, value: name }) ?? linkRows(name, shown[0] ?? "awards")}">${describe(name)}</a>`;
   const writeNumber = (name: string, key: Measure, value: number) => {
     const text = key === "amount_expended" ? formatMoney(value) : formatNumber(value);
     return [

@@ -150,7 +150,7 @@ function explainCounting(rows: number, findings: number): Html {
     counted in the same way. By agency or program, a finding counts once for each agency or program that it concerns.</li>
   <li>A submission counts once for each agency whose money it reports, so the submissions by agency add up to more than
     the submissions by state. By agency, the link of submissions leads to a row for each award. The name of a state,
-    an agency or a program leads to its page, or if a year is chosen, to what is counted.</li>
+    an agency or a program leads to its page, which has all years.</li>
   <li>The link of an amount leads to the awards that it adds up.</li>
   <li>A program is an Assistance Listing number, such as 93.778, as the auditee entered it. A malformed number counts as a
     program of its own. Awards whose number lacks a part, or has a period in the agency, count as “not stated”. A program’s

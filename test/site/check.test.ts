@@ -91,6 +91,7 @@ beforeAll(async () => {
     await here.write(table, []);
   await here.write("additional_ueis", [
     { report_id: id(3), additional_uei: "ADDITIONAL12" },
+    { report_id: id(20), additional_uei: "HIDDENUEI123" },
     { report_id: id(20), additional_uei: "SUPPRESSED12" },
   ]);
   await here.write("additional_eins", [{ report_id: id(20), additional_ein: "998877663" }]);
@@ -185,7 +186,7 @@ describe("a list", () => {
     ["", ["older", "Polk"]],
     ["&due=month", ["Polk"]],
     ["&due=past", ["older"]],
-    ["&sort=auditee", ["Polk", "older"]],
+    ["&sort=findings", ["Polk", "older"]],
     ["&due=month&aln=84", []],
   ])("lists the decisions on all reports that were found, and marks them: %s", async (more, expected) => {
     const dueIn = async (days: number, number: number) =>
@@ -316,10 +317,12 @@ describe("a list", () => {
 
 describe("a suppressed report", () => {
   /** A page, with one ID in place of another. */
-  const replace = (page: string, id: string) => page.replaceAll(id, "THE-ID");
+  const replace = (page: string, id: string) =>
+    page.replaceAll(id, "THE-ID").replaceAll(id.replaceAll("I", "1"), "ITS-DIGITS");
 
   it.each([
     ["HHHHHHHH1234", "ZZZZZZZZ1234"],
+    ["HIDDENUEI123", "HIDDENUEI999"],
     ["SUPPRESSED12", "SUPPRESSED99"],
     ["998877665", "998877999"],
     ["998877663", "998877999"],

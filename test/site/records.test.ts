@@ -172,6 +172,11 @@ describe("the page of a report", () => {
     );
   });
 
+  it("is found by its ID in small letters", async () => {
+    const { status, headers } = await get(`/record/${id(1).toLowerCase()}`);
+    expect([status, headers.location]).toEqual([302, `/record/${id(1)}`]);
+  });
+
   it("shows each finding once: its flags, programs and requirements, and its whole text beside the whole plan", async () => {
     const { status, headers, text } = await get(`/record/${id(1)}`);
     expect([status, headers["cache-control"]]).toEqual([200, "public, no-cache"]);
@@ -364,4 +369,17 @@ it("no page of a report or auditee reads suppressed rows", async () => {
   } finally {
     await lock.end();
   }
+});
+
+it.each([
+  "/record/%E9",
+  "/state/%E9",
+  "/%E9",
+  "/program/%",
+  `/auditee/${"A".repeat(5000)}`,
+  `/agency/${"9".repeat(9000)}`,
+])("a browser gets a page for an address that names nothing: %.20s", async (path) => {
+  const { status, headers, text } = await get(path);
+  expect([status, headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
+  expect(text).toContain("<h1>");
 });

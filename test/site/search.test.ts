@@ -45,8 +45,10 @@ beforeAll(async () => {
     named(12, "University of Iowa", { auditee_state: "IA", fac_accepted_date: "2020-01-01" }),
     named(13, "Drake University", { auditee_state: "IA", auditee_uei: "QWERTZUIOPAS" }),
     named(14, '<b onclick="alert(1)">50%_\\ Bold & Sons</b>'.replaceAll('"', '""'), { auditee_state: "TX" }),
+    named(15, "Gary", { auditee_state: "IN" }),
     named(20, "Hidden Nation", {
       auditee_state: "IA",
+      auditee_city: "Hometown",
       is_public: "f",
       auditee_ein: "998877665",
       auditee_uei: "HHHHHHHH1234",
@@ -174,6 +176,8 @@ describe("a search", () => {
     ["single audits of Polk County Iowa", [1]],
     ["tx", [14]],
     ["50%_\\ bold", [14]],
+    ["Academy springfield hills", [10]],
+    ["Washington hills NH", [10]],
   ])("for %s finds the reports %j", async (text, reports) => {
     const { status, text: body } = await search(text);
     expect([status, listReports(body)]).toEqual([200, reports]);
@@ -228,6 +232,7 @@ describe("a search", () => {
     ["Shelbey", "SHELBY COUNTY"],
     ["Municipo de Anasko", "Municipio de Añasco"],
     ["Univercity of Iowa", "University of Iowa"],
+    ["Washinton Acadmey Springfeld", "Washington Academy"],
     ["Hiden Nation", undefined],
     ["Zzyzx", undefined],
   ])("for %s suggests %s", async (typed, name) => {
@@ -235,6 +240,46 @@ describe("a search", () => {
     const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
     if (name === undefined) expect(list).toBe("");
     else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
+  });
+
+  it("that finds nothing names what it did not look in, with links to the explorer", async () => {
+    const { text } = await search("G-078417");
+    expect(text).toContain("The search did not look in");
+    for (const filter of [
+      "passthrough?passthrough_id=eq.G-078417",
+      "federal_awards?additional_award_identification=eq.G-078417",
+    ])
+      expect(text).toContain(`/${filter}&`);
+  });
+
+  it.each([
+    ["Indiana", "/state/IN"],
+    ["93.778 CA", "/state/CA"],
+    ["93.778 CA", "/program/93.778"],
+    ["HHS", "/agency/93"],
+    ["abcdefgh1234", "/auditee/ABCDEFGH1234"],
+    ["Medicaid", "/program/93.778"],
+    ["Drake", "/auditee/QWERTZUIOPAS"],
+  ])("for %s leads to %s", async (text, path) => {
+    expect((await search(text)).text).toContain(`<a href="${path}">`);
+  });
+
+  it.each([
+    ["year=99", "“99” is not an audit year"],
+    ["state=ZZ", "“ZZ” is not a state"],
+    ["page=9999", "“9999” is not a page"],
+    ["page=2", "There is no page 2: these audits have 1 page."],
+  ])("says that %s is not used, and makes no file of other rows", async (parameter, sentence) => {
+    expect((await search("Iowa", `&${parameter}`)).text).toContain(sentence);
+    const { status, text } = await get(`/search.csv?q=Iowa&${parameter}`);
+    expect([status, text.includes("POLK")]).toEqual([parameter === "page=2" ? 200 : 400, false]);
+  });
+
+  it.each([
+    ["an address in another encoding", "/search?q=A%F1asco", [7]],
+    ["a percent sign that begins nothing", "/search?q=50%_%20bold", [14]],
+  ])("reads %s", async (_name, target, reports) => {
+    expect(listReports((await get(target)).text)).toEqual(reports);
   });
 
   it("for an EIN links to the request that also finds reports by their additional EINs", async () => {
@@ -288,6 +333,8 @@ describe("suppressed and superseded audits", () => {
     "HHHHHHHH1234",
     "08.U01",
     "Peace Corps",
+    "Hidden Hometown",
+    "Nation Hometown",
     id(20),
     id(21),
   ])("are not found by %s, exactly as one that does not exist", async (text) => {
@@ -299,7 +346,7 @@ describe("suppressed and superseded audits", () => {
   it.each([
     ["Iowa", 3],
     ["93.778", 2],
-    ["2023", 13],
+    ["2023", 14],
   ])("are not counted in the total for %s", async (text, total) => {
     expect((await search(text)).text).toContain(`role="status">${total} audits `);
   });
