@@ -137,13 +137,13 @@ function createApiClient({ baseUrl, reports }: LoadOptions, key: string): Client
     const { report_id, auditee_uei } = pick(reports);
     const share = Math.random();
     if (share < 0.1 && last !== undefined)
-      return request("look-up, unchanged", last.query, { "if-none-match": last.etag });
+      return request("lookup, unchanged", last.query, { "if-none-match": last.etag });
     if (share < 0.4) {
       const query = `general?report_id=eq.${report_id}`;
       const keep = ({ etag }: Record<string, unknown>) => {
         if (typeof etag === "string") last = { query, etag };
       };
-      return { ...request("look-up", query), keep };
+      return { ...request("lookup", query), keep };
     }
     if (share < 0.55) return request("awards of a report", `federal_awards?report_id=eq.${report_id}`);
     if (share < 0.65) return request("reports of an auditee", `general?auditee_uei=eq.${auditee_uei}`);

@@ -27,7 +27,7 @@ export interface BarePostgrest {
 }
 
 /**
- * Compares look-ups of reports by ID: PostgREST alone, this service's, and both behind gateways. The CPU time of each is that of
+ * Compares lookups of reports by ID: PostgREST alone, this service's, and both behind gateways. The CPU time of each is that of
  * all programs together.
  */
 export async function measureLookups(
@@ -79,7 +79,7 @@ export async function measureLookups(
     };
   };
   try {
-    const section = `Look-ups of a report by its ID, ${connections} at a time`;
+    const section = `Lookups of a report by its ID, ${connections} at a time`;
     const figures = await measure(section, arms, { turns, requests, connections, readTimes });
     return [...figures, ...compareAll(section, figures)];
   } finally {

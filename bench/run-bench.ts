@@ -42,7 +42,7 @@ Prints Markdown. bench/RESULTS.md has the results that hold now.
 Set GATEWAY=kong to use the Kong on the PATH, or KONG_BIN to name the program. The run then also compares this project's plugin
 with Kong's key-auth and rate-limiting; with redis-server or valkey-server on the PATH, also with counts in Redis.
 
-With --stack, the refresh needs --source, and is left out without it. The bench publishes these files, issues 64 keys, which it
+With --stack, the bench measures a refresh only if you add --source. It publishes these files, issues 64 keys, which it
 revokes at the end, and adds two schemas of the common design, which it drops. A stack of npm start allows each key 1,000
 requests an hour: start it with a GATEWAY_CONFIG that allows more.`,
   )
