@@ -205,7 +205,7 @@ publish_without() {
   chmod -R a+rX "without-$1"
   docker compose run --rm --volume "$PWD/without-$1:/source:ro" publish --from /source
 }
-is_public() { [ -n "$(psql --command="select from disclosed.general where report_id = '$1'")" ]; }
+is_public() { [ "$(psql --command="select count(*) from disclosed.general where report_id = '$1'")" = 1 ]; }
 status_of() { curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/general?limit=1" -H "x-api-key: $1"; }
 REVOKED=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
 publish_without "$RELEASED"
