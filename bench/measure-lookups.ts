@@ -14,7 +14,7 @@ import { type Arm, ask, measure, sum } from "./measure.ts";
 import type { Table } from "./results.ts";
 
 const connections = 8;
-const requests = 2000;
+const requests = 1000;
 const redisPassword = "the password of this run";
 
 /** A PostgREST on the stack's database that calls no function before each request. */
