@@ -46,7 +46,10 @@ fi
 psql() {
   docker compose exec -T postgres psql --username=postgres --quiet --no-align --tuples-only --set=ON_ERROR_STOP=1 "$@"
 }
-deploy() { docker compose run --rm --env PGDATABASE=single_audit_restored migrate; }
+deploy() {
+  output=$(docker compose run --rm -T --env PGDATABASE=single_audit_restored migrate 2>&1) || fail "The deployment failed.
+$output"
+}
 # ask_database SQL: the answer of this host's database; nothing if it is new.
 ask_database() {
   psql single_audit << SQL
@@ -69,7 +72,9 @@ if [ -n "$exists" ] && [ -z "$replace" ]; then
 fi
 
 echo "Restoring $backup into a new database ..."
-drop_new() { echo 'drop database if exists single_audit_restored with (force)' | psql postgres; }
+drop_new() {
+  echo 'set client_min_messages = warning; drop database if exists single_audit_restored with (force)' | psql postgres
+}
 drop_new
 trap drop_new EXIT
 trap 'exit 130' INT
