@@ -114,7 +114,8 @@ fi
 
 echo "Replacing the database ..."
 if [ -n "$exists" ]; then
-  waiting=$(ask_database "select 1 from ledger.entries where object_number is null limit 1")
+  waiting=$(ask_database "select 1 from ledger.claim where claim.server = ledger.describe_server() and claim.lost_at is null
+    and exists (select from ledger.entries where entries.object_number is null)")
   [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. Start the refresher, wait until it has written them, and try again."
 fi
 trap - EXIT
