@@ -114,20 +114,21 @@ fi
 
 echo "Replacing the database ..."
 if [ -n "$exists" ]; then
-  waiting=$(ask_database "select 1 from ledger.claim where claim.server = ledger.describe_server() and claim.lost_at is null
-    and exists (select from ledger.entries where entries.object_number is null)")
-  [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. Start the refresher, wait until it has written them, and try again."
+  waiting=$(ask_database "select 1 from ledger.claim where place is not null
+    and exists (select from ledger.entries where object_number is null)")
+  [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. To write them, run docker compose run --rm publish --continue-ledger, and try again."
 fi
 trap - EXIT
 trap '' INT TERM HUP
 printf '%s;\n' 'drop database if exists single_audit with (force)' 'alter database single_audit_restored rename to single_audit' \
   | psql postgres
 trap - INT TERM HUP
+echo "Restored. Starting all services ..."
 docker compose up --detach --wait
 
 cat << 'TEXT'
-Restored. Requests get 503 until the ledger is continued and a data set is published. Set SOURCE to the absolute path of the
-source files, and run:
+Requests get 503 until the ledger is continued and a data set is published. Set SOURCE to the absolute path of the source files,
+and run:
 
   docker compose run --rm publish --continue-ledger
   docker compose run --rm --volume "$SOURCE:/source:ro" publish --from /source
