@@ -56,14 +56,16 @@ case $ledger in
     ;;
 esac
 
-# shellcheck disable=SC2016
-if [ -n "$without_reports" ]; then
-  echo "The PDFs are left out. They are in the volume storage."
-elif docker compose exec -T storage sh -c 'test -d "/data/$S3_BUCKET/reports"'; then
-  echo "Backing up the PDFs ..."
-  docker compose exec -T storage sh -c 'tar -c -f - -C "/data/$S3_BUCKET" reports' > "$part/reports.tar"
-else
+# in_storage COMMAND: runs it in the directory of the bucket.
+in_storage() { docker compose exec -T storage sh -euc "cd \"/data/\$S3_BUCKET\"; $1"; }
+has_reports=$(in_storage 'if [ -d reports ]; then echo yes; fi')
+if [ -z "$has_reports" ]; then
   echo "This host's storage has no PDFs, so they are not in this backup."
+elif [ -n "$without_reports" ]; then
+  echo "The PDFs are left out. They are in the volume storage."
+else
+  echo "Backing up the PDFs ..."
+  in_storage 'tar -c -f - reports' > "$part/reports.tar"
 fi
 
 mv "$part" "$backup"

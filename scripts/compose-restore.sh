@@ -46,7 +46,10 @@ fi
 psql() {
   docker compose exec -T postgres psql --username=postgres --quiet --no-align --tuples-only --set=ON_ERROR_STOP=1 "$@"
 }
-deploy() { docker compose run --rm --env PGDATABASE=single_audit_restored migrate; }
+deploy() {
+  output=$(docker compose run --rm -T --env PGDATABASE=single_audit_restored migrate 2>&1) || fail "The deployment failed.
+$output"
+}
 # ask_database SQL: the answer of this host's database; nothing if it is new.
 ask_database() {
   psql single_audit << SQL
@@ -69,7 +72,9 @@ if [ -n "$exists" ] && [ -z "$replace" ]; then
 fi
 
 echo "Restoring $backup into a new database ..."
-drop_new() { echo 'drop database if exists single_audit_restored with (force)' | psql postgres; }
+drop_new() {
+  echo 'set client_min_messages = warning; drop database if exists single_audit_restored with (force)' | psql postgres
+}
 drop_new
 trap drop_new EXIT
 trap 'exit 130' INT
@@ -109,19 +114,21 @@ fi
 
 echo "Replacing the database ..."
 if [ -n "$exists" ]; then
-  waiting=$(ask_database "select 1 from ledger.entries where object_number is null limit 1")
-  [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. Start the refresher, wait until it has written them, and try again."
+  waiting=$(ask_database "select 1 from ledger.claim where place is not null
+    and exists (select from ledger.entries where object_number is null)")
+  [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. To write them, run docker compose run --rm publish --continue-ledger, and try again."
 fi
 trap - EXIT
 trap '' INT TERM HUP
 printf '%s;\n' 'drop database if exists single_audit with (force)' 'alter database single_audit_restored rename to single_audit' \
   | psql postgres
 trap - INT TERM HUP
+echo "Restored. Starting all services ..."
 docker compose up --detach --wait
 
 cat << 'TEXT'
-Restored. Requests get 503 until the ledger is continued and a data set is published. Set SOURCE to the absolute path of the
-source files, and run:
+Requests get 503 until the ledger is continued and a data set is published. Set SOURCE to the absolute path of the source files,
+and run:
 
   docker compose run --rm publish --continue-ledger
   docker compose run --rm --volume "$SOURCE:/source:ro" publish --from /source

@@ -137,8 +137,8 @@ test.each(["README.md", "docs/operations.md", "docs/keys.md", "docs/refresh.md",
 );
 
 /**
- * Runs scripts/compose-<name>.sh with a program named docker that logs its arguments, fails if they match `failing`, and prints 1 for
- * each query.
+ * Runs scripts/compose-<name>.sh with a program named docker that logs its arguments, fails if they match `failing`, and answers each
+ * question with 1.
  */
 async function runScript(name: string, args: string[], failing = "^$") {
   const directory = await makeDirectory();
@@ -147,7 +147,7 @@ async function runScript(name: string, args: string[], failing = "^$") {
   const script = `#!/bin/sh
 echo "$*" >> ${log}
 printenv RELEASE > ${release}
-case $* in *" psql "*) echo 1 ;; esac
+case $* in *" psql "* | *" storage sh "*"if "*) echo 1 ;; esac
 ! echo "$*" | grep -qE '${failing}'
 `;
   await writeFile(path.join(directory, "docker"), script, { mode: 0o755 });
@@ -201,11 +201,14 @@ describe("npm run compose:backup", () => {
     expect(files.map((file) => path.basename(file))).toEqual(["durable.sql", "ledger.tar", "reports.tar"]);
   });
 
-  test.each(["pg_dump", "publish", "tar .* reports$"])("leaves nothing if %s fails", async (failing) => {
-    const into = await makeDirectory();
-    const { status } = await runScript("backup", [into], failing);
-    expect([status === 0, await readdir(into)]).toEqual([false, []]);
-  });
+  test.each(["pg_dump", "publish", "exec -T storage", "tar .* reports$"])(
+    "leaves nothing if %s fails",
+    async (failing) => {
+      const into = await makeDirectory();
+      const { status } = await runScript("backup", [into], failing);
+      expect([status === 0, await readdir(into)]).toEqual([false, []]);
+    },
+  );
 });
 
 describe("npm run compose:restore", () => {
