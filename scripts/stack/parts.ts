@@ -54,7 +54,12 @@ export async function startDatabase(context: PartContext): Promise<string> {
     memory: config.DATABASE_MEMORY,
     report: context.report,
   });
-  await startPart(context, "postgresql", program);
+  await startPart(context, "postgresql", program).catch(async (error: Error) => {
+    // PostgreSQL's bug 17731: after a crash while a refresh creates unlogged tables, only the second start succeeds.
+    if (!/could not create file .*: File exists/.test(error.message)) throw error;
+    context.report("PostgreSQL could not recover in its first attempt. Starting it again ...");
+    await startPart(context, "postgresql", program);
+  });
   return url;
 }
 
