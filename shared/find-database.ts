@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "./connect.ts";
+import { describeError } from "./describe-error.ts";
 import { requireRunningStack } from "./find-running-stack.ts";
 
 /**
@@ -38,13 +39,22 @@ export function findDatabaseUrl(
 /** Wrong credentials or a missing database: waiting does not help. */
 const permanent = new Set(["28P01", "28000", "3D000"]);
 
-/** Waits until the database accepts connections. Throws the last error if it does not in time. */
+/**
+ * Waits until the database accepts connections.
+ *
+ * @throws Error with the server's address and the last reason, if it does not in time
+ */
 export async function waitForDatabase(connectionString: string, milliseconds: number): Promise<void> {
   for (const giveUpAt = Date.now() + milliseconds; ; await sleep(250)) {
     try {
       return await (await connect(connectionString, "db-deploy")).end();
     } catch (error) {
-      if (permanent.has((error as { code?: string }).code ?? "") || Date.now() >= giveUpAt) throw error;
+      if (!permanent.has((error as { code?: string }).code ?? "") && Date.now() < giveUpAt) continue;
+      const { hostname, port } = new URL(connectionString);
+      const where = `${decodeURIComponent(hostname)}:${port || 5432}`;
+      throw new Error(`Cannot connect to the database at ${where}: ${describeError(error)}.`, {
+        cause: error,
+      });
     }
   }
 }

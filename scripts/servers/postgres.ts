@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { connect } from "../../shared/connect.ts";
 import { type Program, thisPlatform, unprivilegedId, wrapCommand } from "./run-program.ts";
@@ -12,6 +13,9 @@ const supportedPlatforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-ar
 // Some versions of macOS lack the locale C.UTF-8. Text is sorted by PostgreSQL's own locale everywhere.
 const systemLocale = process.platform === "darwin" ? "C" : "C.UTF-8";
 
+/** How long a server may take to write what is in memory. */
+const stopMilliseconds = 60_000;
+
 interface PostgresOptions {
   directory: string;
   port: number;
@@ -20,6 +24,7 @@ interface PostgresOptions {
   memory?: number;
   /** Whether the data may be lost if the machine crashes. */
   isThrownAway?: boolean;
+  report?: (line: string) => void;
 }
 
 /**
@@ -34,9 +39,11 @@ export async function preparePostgres({
   superuserPassword,
   memory = 1024,
   isThrownAway = false,
+  report = () => {},
 }: PostgresOptions): Promise<{ program: Program; url: string }> {
   const native = locateBinaries();
   const data = path.join(directory, "postgres");
+  await waitForEarlierServer(data, report);
   await createDataDirectory(native, data, superuserPassword);
   const serverUrl = `postgres://postgres:${encodeURIComponent(superuserPassword)}@127.0.0.1:${port}`;
   const program: Program = {
@@ -84,6 +91,29 @@ export function locateBinaries(platform = thisPlatform): string {
         "DATABASE_URL to a PostgreSQL 17 or newer.";
     throw new Error(`PostgreSQL for ${platform} is not installed. ${remedy}`, { cause });
   }
+}
+
+/**
+ * Waits for the server of a program that was killed: it writes what is in memory before it stops, and would refuse another server.
+ *
+ * @throws Error that names the process if it does not stop
+ */
+async function waitForEarlierServer(data: string, report: (line: string) => void): Promise<void> {
+  const pid = await findServer(data);
+  if (pid === undefined) return;
+  report(`Waiting for an earlier PostgreSQL, process ${pid}, to stop ...`);
+  for (const giveUpAt = Date.now() + stopMilliseconds; Date.now() < giveUpAt; await sleep(100))
+    if ((await findServer(data)) === undefined) return;
+  throw new Error(
+    `PostgreSQL already runs in ${data}, as process ${pid}. Stop it (kill ${pid}), and try again.`,
+  );
+}
+
+/** Returns the process that runs a server in this directory, which is its working directory. Linux only. */
+async function findServer(data: string): Promise<number | undefined> {
+  const pid = Number.parseInt(await readFile(path.join(data, "postmaster.pid"), "utf8").catch(() => ""), 10);
+  const place = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  return place !== undefined && place === (await realpath(data)) ? pid : undefined;
 }
 
 async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {

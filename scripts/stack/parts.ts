@@ -1,6 +1,5 @@
 import path from "node:path";
 import { keyUsePath } from "../../report-service/record-key-use.ts";
-import { describeError } from "../../shared/describe-error.ts";
 import { waitForDatabase } from "../../shared/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
 import { preparePostgres } from "../servers/postgres.ts";
@@ -45,9 +44,7 @@ export async function startDatabase(context: PartContext): Promise<string> {
   const { config, secrets } = context;
   const { DATABASE_URL: given } = config;
   if (given !== undefined) {
-    await waitForDatabase(given, 0).catch((cause) => {
-      throw new Error(`Cannot connect to the database in DATABASE_URL: ${describeError(cause)}.`, { cause });
-    });
+    await waitForDatabase(given, 0);
     return given;
   }
   const { program, url } = await preparePostgres({
@@ -55,8 +52,14 @@ export async function startDatabase(context: PartContext): Promise<string> {
     port: config.DATABASE_PORT,
     superuserPassword: secrets.superuserPassword,
     memory: config.DATABASE_MEMORY,
+    report: context.report,
   });
-  await startPart(context, "postgresql", program);
+  await startPart(context, "postgresql", program).catch(async (error: Error) => {
+    // PostgreSQL's bug 17731: after a crash while a refresh creates unlogged tables, only the second start succeeds.
+    if (!/could not create file .*: File exists/.test(error.message)) throw error;
+    context.report("PostgreSQL could not recover in its first attempt. Starting it again ...");
+    await startPart(context, "postgresql", program);
+  });
   return url;
 }
 

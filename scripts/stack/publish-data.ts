@@ -12,6 +12,14 @@ export async function hasData(client: Client): Promise<boolean> {
   return rows[0].is_deployed && (await client.query(query)).rowCount === 1;
 }
 
+/** Returns the source of the last data set if none is live, because the ledger had suppressions that this database did not know. */
+export async function findWithdrawnSource(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ source: string }>(
+    "select source from publication.data_sets where publication.live_data_set() is null order by published_at desc limit 1",
+  );
+  return rows[0]?.source;
+}
+
 /** Publishes CSV files. The bulk files are written later, so that the stack is ready sooner. */
 export async function publishData(
   client: Client,

@@ -1,6 +1,5 @@
-import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { pino } from "pino";
 import { connect } from "../../shared/connect.ts";
 import { describeError } from "../../shared/describe-error.ts";
 import { holderFile } from "../../shared/find-running-stack.ts";
@@ -11,8 +10,9 @@ import { generateSample } from "../sample/write-sample.ts";
 import { choosePorts, type StackConfig } from "./config.ts";
 import { keepLedger } from "./keep-ledger.ts";
 import { lockDirectory } from "./lock-directory.ts";
+import { openLog } from "./open-log.ts";
 import { listAddresses, type PartContext, startApi, startApp, startDatabase, startGateway } from "./parts.ts";
-import { hasData, publishData, writeBulkFiles } from "./publish-data.ts";
+import { findWithdrawnSource, hasData, publishData, writeBulkFiles } from "./publish-data.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
 
@@ -150,9 +150,10 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   };
   await writePrivateJson(inDirectory("stack.json"), facts);
   onStop(() => rm(inDirectory("stack.json"), { force: true }));
+  const withdrawn = await findWithdrawnSource(client);
   let isStopping = false;
   const written = writeBulkFiles(client, publicData).then(
-    () => report("The bulk files are ready."),
+    () => report(withdrawn === undefined ? "The bulk files are ready." : explainWithdrawal(withdrawn)),
     (error) => isStopping || report(`The bulk files could not be written: ${describeError(error)}.`),
   );
   onStop(async () => {
@@ -164,15 +165,5 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   return facts;
 }
 
-/** Opens the log of all parts. The previous log becomes `<file>.1`. If the disk is full, only log lines are lost. */
-async function openLog(file: string): Promise<PartContext["log"]> {
-  await rename(file, `${file}.1`).catch(() => {});
-  const destination = pino.destination({ dest: file, mode: 0o600, maxLength: 1 << 20 });
-  destination.on("error", () => {});
-  const logger = pino(destination);
-  return (service, line) => {
-    // The services log JSON, except for what Node prints when it crashes.
-    if (line.startsWith("{")) destination.write(`{"service":"${service}",${line.slice(1)}\n`);
-    else logger.info({ service }, line);
-  };
-}
+const explainWithdrawal = (source: string) =>
+  `Requests get 503: the data set showed reports that were suppressed later, so it was withdrawn. To publish its files again without them, run npm run refresh -- --from ${source}`;

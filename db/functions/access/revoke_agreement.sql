@@ -4,7 +4,8 @@ language plpgsql volatile security definer set search_path = ''
 as $$
 begin
   update access.tribal_access_agreements
-  set revoked_at = now()
+  -- The clock may have been set back since the decision.
+  set revoked_at = greatest(now(), decided_at)
   where id = agreement_id;
   if not found then
     raise exception 'There is no agreement %.', agreement_id;

@@ -145,6 +145,13 @@ describe("an agreement", () => {
     }
   });
 
+  it("can be revoked even if the clock was set back since the decision", async () => {
+    const later = approve.replace("clock_timestamp()", "now() + interval '1 hour'");
+    const status = "select status from access.agreement_status where id = :requested";
+    const sql = `${ofAgreement(later, "requested")}; select access.revoke_agreement(:requested); ${status}`;
+    expect(await run(sql)).toEqual([{ status: "revoked" }]);
+  });
+
   it("is not revoked while a key is being issued under it", async () => {
     const other = await connect(target.databaseUrl, "test");
     await other.query("begin");

@@ -1,9 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { StackFacts } from "../../../scripts/stack/start-stack.ts";
+import { connect } from "../../../shared/connect.ts";
 import { listChildren, listProcesses } from "../../support/list-processes.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
@@ -56,6 +60,23 @@ describe("in a private directory with a space in its name,", () => {
     await expect.poll(() => listParts(stack.directory)).toEqual([]);
   });
 
+  it("starts again after a crash that PostgreSQL recovers from in its second attempt", async () => {
+    await run();
+    const client = await connect(stack.facts.database_url, "test");
+    // As in a crash while a refresh removes its tables: the file that marks the table as unlogged is gone.
+    await client.query("begin; create unlogged table public.lost ()");
+    await client.query("select pg_logical_emit_message(false, 'test', '', true)");
+    const { rows } = await client.query("select pg_relation_filepath('public.lost') as file");
+    const postgres = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "));
+    process.kill(postgres?.pid ?? 0, "SIGKILL");
+    expect(await stack.exited).toBe(1);
+    await rm(path.join(stack.directory, "postgres", `${rows[0].file}_init`));
+    await run();
+    expect(stack.output()).toContain("Starting it again");
+    stack.kill("SIGINT");
+    expect(await stack.exited).toBe(0);
+  });
+
   it("starts again, leaves no process behind if it is killed itself, and then starts once more", async () => {
     await run();
     stack.kill("SIGKILL");
@@ -63,6 +84,61 @@ describe("in a private directory with a space in its name,", () => {
     await writeFile(path.join(stack.directory, "stack.lock"), "{");
     await run();
   });
+
+  it("waits for the PostgreSQL of a killed run, which may still be writing its data", async () => {
+    const server = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "))?.pid ?? 0;
+    process.kill(server, "SIGSTOP");
+    stack.kill("SIGKILL");
+    await stack.exited;
+    const env = { ...freePorts, STACK_DIRECTORY: stack.directory, GATEWAY: "embedded" };
+    const start = runScript("start.ts", [], env);
+    await expect
+      .poll(start.output)
+      .toContain(`Waiting for an earlier PostgreSQL, process ${server}, to stop`);
+    process.kill(server, "SIGCONT");
+    await expect.poll(start.output).toContain("The service is ready.");
+    start.child.kill("SIGINT");
+    expect(await start.exited).toBe(0);
+  });
+});
+
+it("says what to do if older data is put back, which had a report that is suppressed now", async () => {
+  const own = await runStack({ args: ["--data", sample], directory: await makeDirectory() });
+  const data = path.join(own.directory, "postgres");
+  const copy = `${data}.copy`;
+  const { public_report_id: report } = own.facts.sample;
+  const stop = async ({ kill, exited }: RunningStack) => {
+    kill("SIGINT");
+    await exited;
+  };
+  await stop(own);
+  // Keeps the owner of each file.
+  execFileSync("cp", ["-a", data, copy]);
+  const today = await runStack({ directory: own.directory });
+  const suppress = `insert into publication.suppressed_reports (report_id) values ('${report}')`;
+  await queryOn(today.facts.database_url, suppress);
+  const waiting = "select from ledger.entries where object_number is null";
+  await expect.poll(() => queryOn(today.facts.database_url, waiting)).toEqual([]);
+  await stop(today);
+  await rm(data, { recursive: true });
+  await rename(copy, data);
+
+  const env = { ...freePorts, STACK_DIRECTORY: own.directory, GATEWAY: "embedded" };
+  const start = runScript("start.ts", [], env);
+  onTestFinished(async () => {
+    start.child.kill("SIGINT");
+    await start.exited;
+    await own.dispose();
+  });
+  await expect.poll(start.output).toContain("it was withdrawn. To publish its files again");
+  const facts: StackFacts = JSON.parse(await readFile(path.join(own.directory, "stack.json"), "utf8"));
+  const key = { value: facts.keys.individual };
+  const ask = () => send(facts.base_url, `/general?report_id=eq.${report}&select=is_public`, { key });
+  expect((await ask()).status).toBe(503);
+  const [, advice = ""] = /run npm run refresh -- (.+)$/m.exec(start.output()) ?? [];
+  const refresh = runScript("refresh.ts", advice.split(" "), { STACK_DIRECTORY: own.directory });
+  expect(await refresh.exited, refresh.output()).toBe(0);
+  expect((await ask()).json).toEqual([{ is_public: false }]);
 });
 
 it("uses the database of DATABASE_URL if it is set", async () => {

@@ -41,7 +41,7 @@ it("names a port that is taken and the variable that changes it", async () => {
 
 it.each<[string[], Record<string, string>, RegExp]>([
   [["--data", "/nowhere"], {}, /^\/nowhere cannot be read: ENOENT/],
-  [[], { DATABASE_URL: "postgres://x:x@127.0.0.1:1/x" }, /^Cannot connect to the database in DATABASE_URL/],
+  [[], { DATABASE_URL: "postgres://x:x@127.0.0.1:1/x" }, /^Cannot connect to the database at 127.0.0.1:1: /],
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
 ])("exits with 1 and names what it cannot use, without passwords: %j %j", async (args, env, message) => {
