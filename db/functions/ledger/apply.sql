@@ -19,12 +19,12 @@ begin
       as said(kind text, subject text, takes_effect_at timestamptz, recorded_at timestamptz, recorded_by text)
     order by object.number, line.place
   loop
-    -- The database wrote the entry and could not record that, or was restored to the moment before.
+    -- The database wrote the entry but did not record this, because of a crash or a restore.
     update ledger.entries set object_number = entry.number
     where entries.object_number is null
       and entries.subject = entry.subject and entries.kind = entry.kind and entries.takes_effect_at = entry.takes_effect_at;
     continue when found;
-    -- Where the ledger and the database disagree, suppression wins.
+    -- If the ledger and the database disagree, the report stays suppressed.
     delete from ledger.entries
     where entries.object_number is null and entries.subject = entry.subject and entries.kind = 'report released';
     insert into ledger.entries (kind, subject, takes_effect_at, recorded_at, recorded_by, object_number)
@@ -66,5 +66,5 @@ begin
 end
 $$;
 comment on function ledger.apply is
-  'Does what the ledger''s objects say and this database does not know: [{"number": 7, "entries": [{"kind": …}]}]. A key or agreement that this database does not have needs nothing.';
+  'Applies the entries of new objects of the ledger: [{"number": 7, "entries": [{"kind": …}]}]. Skips keys and agreements that this database does not have.';
 grant execute on function ledger.apply to publisher;
