@@ -76,7 +76,8 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
         "update ledger.claim set server_started_at = pg_postmaster_start_time(), database_name = current_database()",
       );
     }
-    if (claim.is_lost) throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${nextStep}`);
+    if (claim.is_lost)
+      throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${nextStep}`);
   });
 }
 
@@ -103,11 +104,15 @@ export async function beginLedger(
   }
   await withLedger(client, place, storage, async (store) => {
     if ((await countObjects(store)) > 0)
-      throw new LedgerRefused(`There is already a ledger in ${place}. Name an empty place, or use --continue-ledger.`);
+      throw new LedgerRefused(
+        `There is already a ledger in ${place}. Name an empty place, or use --continue-ledger.`,
+      );
     const header: Header = { ledger: randomUUID(), writer: randomUUID() };
     const text = formatObject(header);
     if (!(await store.create(nameObject(1), text)) || (await store.create(nameObject(1), text)))
-      throw new LedgerRefused(`The storage of ${place} does not support conditional writes (If-None-Match). Name another place.`);
+      throw new LedgerRefused(
+        `The storage of ${place} does not support conditional writes (If-None-Match). Name another place.`,
+      );
     await inTransaction(client, async () => {
       await client.query("update ledger.entries set object_number = null where object_number is not null");
       await client.query(claimLedger, [place, header.ledger, header.writer, 1]);
@@ -131,14 +136,20 @@ export async function continueLedger(
   storage: StorageOptions = {},
 ): Promise<{ withdrawn: boolean }> {
   const place = wanted === undefined ? (await readClaim(client)).place : resolvePlace(wanted);
-  if (place === null) throw new LedgerRefused("This database does not know where its ledger is. Add the place: --continue-ledger PLACE.");
+  if (place === null)
+    throw new LedgerRefused(
+      "This database does not know where its ledger is. Add the place: --continue-ledger PLACE.",
+    );
   let withdrawn = false;
   await withLedger(client, place, storage, async (store) => {
     const claim = await readClaim(client);
     const count = await countObjects(store);
     const objects = await readObjects(store, 0);
     const [first] = objects;
-    if (first === undefined && count === 0) throw new LedgerRefused(`There is no ledger in ${place}. Name its place, or start one with --new-ledger PLACE.`);
+    if (first === undefined && count === 0)
+      throw new LedgerRefused(
+        `There is no ledger in ${place}. Name its place, or start one with --new-ledger PLACE.`,
+      );
     if (first === undefined || objects.length < Math.max(count, claim.last_object))
       throw new LedgerRefused(describeGap(place, objects.length + 1));
     if (claim.ledger_id !== null && claim.ledger_id !== first.ledger)
@@ -146,7 +157,9 @@ export async function continueLedger(
     withdrawn = await apply(client, objects.slice(claim.last_object));
     const header: Header = { ledger: first.ledger, writer: randomUUID() };
     if (!(await store.create(nameObject(objects.length + 1), formatObject(header))))
-      throw new LedgerRefused(`Another database wrote to the ledger in ${place} at the same time. Stop its refresher, and try again.`);
+      throw new LedgerRefused(
+        `Another database wrote to the ledger in ${place} at the same time. Stop its refresher, and try again.`,
+      );
     await client.query(claimLedger, [place, header.ledger, header.writer, objects.length + 1]);
   });
   await compareWithLedger(client, storage);

@@ -224,7 +224,9 @@ describe("a search for findings", () => {
         )) as copied`);
     const { text: body } = await get("/findings?words=%22a+zeppelin+landed%22");
     expect(readStatus(body)).toMatch(/^3,000 findings: /);
-    expect(body).toContain("The phrase was looked for in the newest 3,000 findings");
+    expect(body).toContain(
+      "Only the newest 3,000 findings that contain all words of the phrase were searched.",
+    );
     expect((await get("/findings.csv?words=%22a+zeppelin+landed%22")).text.trim().split("\n")).toHaveLength(
       3001,
     );

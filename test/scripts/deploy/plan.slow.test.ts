@@ -75,7 +75,7 @@ describe("db:deploy --plan", () => {
     await exits(
       3,
       ["--plan"],
-      "\n  Until it commits, it holds these locks on tables that exist:\n    ALTER TABLE access.downloads: rewrites",
+      "\n  Until it commits, it holds these locks on existing tables:\n    ALTER TABLE access.downloads: rewrites",
     );
   });
 

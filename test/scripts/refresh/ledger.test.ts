@@ -228,8 +228,12 @@ it("a comparison and --continue-ledger name a missing object", async () => {
 it("--new-ledger needs an empty place, and --continue-ledger an existing ledger", async () => {
   const place = await readPlace();
   const empty = await makeDirectory();
-  expect((await here.refresh("--new-ledger", place)).output).toContain(`There is already a ledger in ${place}.`);
-  expect((await here.refresh("--continue-ledger", empty)).output).toContain(`There is no ledger in ${empty}.`);
+  expect((await here.refresh("--new-ledger", place)).output).toContain(
+    `There is already a ledger in ${place}.`,
+  );
+  expect((await here.refresh("--continue-ledger", empty)).output).toContain(
+    `There is no ledger in ${empty}.`,
+  );
   expect((await here.refresh("--new-ledger", empty)).code).toBe(0);
   expect((await here.refresh("--continue-ledger", place)).output).toContain("belongs to another database.");
 });
