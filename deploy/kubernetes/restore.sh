@@ -1,6 +1,6 @@
 #!/bin/sh
-# restore.sh OVERLAY --continue-ledger|--new-ledger PLACE [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in kubectl's current cluster, where
-# there is none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
+# restore.sh OVERLAY --continue-ledger|--new-ledger PLACE [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in
+# kubectl's current cluster, which must have none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
 # the bucket, which OVERLAY/archive.yaml records: commit that file.
 #   --from  the directory to restore from; without it, the one in OVERLAY/archive.yaml
 #   --to    restores this moment, such as 2026-11-22T12:00:00Z; without it, the latest
@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
     --to) target="      - { op: add, path: /spec/bootstrap/recovery/recoveryTarget, value: { targetTime: \"${2:?Name a time}\" } }" ;;
     --continue-ledger) ledger=$1; shift; continue ;;
     --new-ledger) ledger=$1 place=${2:?Name an empty directory or s3:// URL} ;;
-    *) echo "restore.sh does not know $1." >&2; exit 1 ;;
+    *) echo "restore.sh does not know the option $1." >&2; exit 1 ;;
   esac
   shift 2
 done

@@ -242,7 +242,7 @@ describe("a search", () => {
     else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
   });
 
-  it("that finds nothing names what it did not look in, with links to the explorer", async () => {
+  it("that finds nothing names the columns that it did not search, with links to the explorer", async () => {
     const { text } = await search("G-078417");
     expect(text).toContain("The search did not look in");
     for (const filter of [

@@ -130,7 +130,7 @@ describe("keys", () => {
       return { result: await keys(`issue --from ${from} --out ${out}`), directory, from, out };
     };
 
-    it("are issued together, and are in a file that only its owner can read", async () => {
+    it("are issued together, into a file that only its owner can read", async () => {
       const [owner, agreement] = [makeOwner(), await approveAgreement()];
       const list = `\ufeffowner_email,tier,label,expires_at,agreement_id\r\n${owner},individual,"a, b",,\r\n
 ${owner},tribal,,${soon},${agreement.slice(0, 18)}\r\n`;
