@@ -22,7 +22,7 @@ begin
 end
 $$;
 
--- The backup of an older release may have keys that are valid for longer than keys may be.
+-- A backup of an older release may contain keys that expire later than their tier allows now.
 update access.api_keys
 set expires_at = access.latest_expiry(api_keys.tier, api_keys.created_at)
 where api_keys.revoked_at is null and api_keys.expires_at > access.latest_expiry(api_keys.tier, api_keys.created_at);

@@ -32,8 +32,8 @@ export const kinds = ["added", "changed", "removed"] as const;
 export type Kind = (typeof kinds)[number];
 
 /**
- * Creates a function that reads the changes, which are up to 30 seconds old. An answer from before a publication is not kept: it may
- * name a report that has been suppressed since.
+ * Creates a function that reads the changes and keeps them for up to 30 seconds. It drops them after a publication, because they may name a
+ * report that has been suppressed since.
  */
 export function createChangesReader(
   pool: Pool,

@@ -32,7 +32,7 @@ function readGroup(table: string, row: Record<string, unknown>): { year: string;
   return { year, group: { column, value: String(row[column] ?? "") } };
 }
 
-/** Where a value in a row of one of the API's tables of totals leads: to the rows that it counts, or to the page of its group. */
+/** Links a value in a row of a table of totals to the rows that it counts, or to the page of its group. */
 export function linkValue(
   schema: string,
   table: string,

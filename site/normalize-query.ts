@@ -32,8 +32,8 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
 }
 
 /**
- * Moves a query to another table. Keeps the filters and columns that the other table has, too, also if one of them is a column of
- * the report or award that its rows belong to.
+ * Moves a query to another table. Keeps the filters and columns that the other table has too, including columns of the report or award
+ * that its rows belong to.
  *
  * @returns the query, and the columns of the filters that were removed
  */

@@ -37,7 +37,7 @@ const installs = (step: Step) => /\bnpm (ci|i|install)\b/.test(step.run ?? "");
 const namesSecret = (part: unknown) => /\$\{\{[^}]*\b(secrets|github\.token)\b/.test(JSON.stringify(part));
 
 describe.each(workflows)("$name", ({ text, workflow }) => {
-  it("names each action by its commit, and says its version", () => {
+  it("pins each action to a commit, and states its version", () => {
     for (const [line] of text.matchAll(/^.*\buses: (?!\.\/).*$/gm))
       expect(line).toMatch(/uses: [\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
@@ -96,7 +96,7 @@ describe("the plan of a pull request", () => {
     return { status: run.status, body: readFileSync(body, "utf8") };
   }
 
-  it("is a comment, whatever it contains, and fails the check if the deployment would fail", async () => {
+  it("becomes a comment, whatever it contains, and fails the check if the deployment would fail", async () => {
     const printed = "Migration one would run:\n    select '$(touch made) `id` ```';\nPlan abc\n";
     for (const [status, checked] of [
       [3, 0],
@@ -112,7 +112,7 @@ describe("the plan of a pull request", () => {
     }
   });
 
-  it("is cut to the length of a comment", async () => {
+  it("is shortened to the maximum length of a comment", async () => {
     const { text = "" } = await plan("postgres://planner", "x".repeat(100_000), 3);
     expect((await comment(text, "3")).body.length).toBeLessThan(65_536);
   });

@@ -14,7 +14,7 @@ with expected as (
   where name not in ('source_file', 'source_row')
 ),
 given as (select name, place from unnest($2::text[]) with ordinality as header (name, place)),
--- If the first line is a row, its values must not be shown.
+-- If the header is missing, the first line is a row, whose values must not be shown.
 judged as (select bool_or(name = 'report_id') and bool_and(name ~ '^\w{1,63}$') as is_header from given)
 select
   concat_ws('; ',

@@ -294,8 +294,8 @@ begin
 end
 $$;
 
--- What the report service hands out from the live data set. Every function that it may run and that takes an argument is asked
--- here (db/deployment/broken_rules.sql).
+-- What the report service returns from the live data set. This calls every function that takes an argument and that the service may run
+-- (db/deployment/broken_rules.sql).
 create or replace function publication.find_report_service_leaks(hidden text[])
 returns setof text
 language plpgsql stable security invoker
@@ -363,7 +363,7 @@ begin
   ) then
     return next 'publication.describe_findings() counts findings of suppressed reports, so the pages would show them.';
   end if;
-  -- The longest words of some texts. Few other texts have them, so it takes little time to look for them.
+  -- The longest words of some texts. Few other texts have them, so searching for them is fast.
   if exists (
     select
     from (
@@ -433,8 +433,8 @@ begin
 end
 $$;
 
--- A record of changes keeps the IDs of reports that were public. Names, and everything that a filter finds, are of reports that are
--- public now.
+-- A record of changes keeps the IDs of reports that were public once. Its names, and everything that a filter finds, must belong to
+-- reports that are public now.
 create or replace function publication.find_change_leaks(hidden text[])
 returns setof text
 language plpgsql stable security invoker
@@ -461,7 +461,7 @@ begin
 end
 $$;
 
--- Auditees that have public reports, too: what is said of these must not name the suppressed ones.
+-- If an auditee has public and suppressed reports, the public ones must not reveal the suppressed ones.
 create or replace function publication.find_neighbor_leaks(hidden text[])
 returns setof text
 language plpgsql stable security invoker

@@ -1,5 +1,5 @@
--- The rules of docs/editing-views.md that objects of the API and functions of the pages break: a row for each object and rule. A
--- deployment checks them. Later, the leak check finds each object that is not as the deployment left it (rights.sql).
+-- Objects of the API and functions of the pages that break a rule of docs/editing-views.md: a row for each object and rule. Each
+-- deployment checks them. Later, the leak check finds objects that were changed since the deployment (rights.sql).
 
 with relations as materialized (
   select format('%I.%I', served_schemas.name, pg_class.relname) as object, pg_class.*
@@ -162,7 +162,7 @@ with relations as materialized (
 ), leaks_of_pages_are_looked_for (object, rule) as (
   select
     pg_proc.oid::regprocedure::text,
-    'Visitors of the pages get what this function returns, but the leak check does not call it. Add a question about suppressed reports to publication.find_report_service_leaks() in db/data_set/find_leaks.sql.'
+    'The pages show what this function returns, but the leak check does not call it. Add a call with suppressed reports to publication.find_report_service_leaks() in db/data_set/find_leaks.sql.'
   from pg_catalog.pg_proc
   where pg_proc.pronamespace = 'publication'::regnamespace and pg_proc.prosecdef and pg_proc.pronargs > 0
     and has_function_privilege('report_service', pg_proc.oid, 'execute')

@@ -3,7 +3,8 @@
 -- object and who may use it are rights (rights.sql). Run it with an empty search_path, so that names are qualified.
 --
 -- object: such as `table access.tiers`. scope: api (rebuilt by each deployment), durable (created by migrations), or outside
--- (what every role finds or gets, and deployments leave alone: objects in the schema public, settings of the database). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
+-- (objects in the schema public and settings of the database, which affect every role and which deployments do not change). statement:
+-- a description if PostgreSQL cannot print the SQL, such as `column name: text`.
 -- place: null for a description; otherwise 0 creates the object, 1 adds a column, 2 comes after both. undo: the statement that
 -- undoes it, if there is one.
 
@@ -40,7 +41,7 @@ with roles as (
   select 'pg_type'::regclass, pg_type.oid, scope
   from pg_catalog.pg_type join schemas on schemas.oid = typnamespace where typtype in ('d', 'e')
   union all
-  -- Operators, ranges, text search configurations and whatever else a schema can contain depend on it. Refreshes create statistics.
+  -- Operators, ranges, text search configurations and all other objects in a schema depend on it. Refreshes create statistics.
   select pg_depend.classid, objid, scope
   from pg_catalog.pg_depend
   join schemas on refclassid = 'pg_namespace'::regclass and refobjid = schemas.oid and deptype = 'n'

@@ -1,6 +1,5 @@
--- Records, in a scratch database, what migrations do to tables that exist before them: the locks that they hold until they commit, and
--- whether they rewrite a table or read every row of it. PostgreSQL says so itself, also for statements inside functions. Rows are
--- absent, so the list does not depend on them.
+-- Records in an empty scratch database what migrations do to existing tables: the locks that they hold until they commit, and whether
+-- they rewrite a table or read all its rows. It observes PostgreSQL, so it covers statements inside functions.
 
 create schema observed;
 
@@ -12,7 +11,7 @@ join pg_catalog.pg_namespace on pg_namespace.oid = pg_class.relnamespace
 where pg_class.relkind in ('r', 'p', 'm', 'v')
   and pg_namespace.nspname !~ '^pg_' and pg_namespace.nspname not in ('information_schema', 'deployment', 'observed');
 
--- Modes of locks, from weak to strong, with what they block. Weaker modes block only what blocks reads and writes.
+-- Lock modes, from weak to strong, and what they block. Weaker modes conflict only with locks that block reads or writes themselves.
 create table observed.modes as
 select *
 from unnest(
@@ -25,7 +24,7 @@ create table observed.effects (
   id bigint generated always as identity,
   -- Null until the migration ends.
   migration text,
-  -- Numbers the statements, and is null until the statement ends.
+  -- The statement's number; null until the statement ends.
   statement bigint,
   command text,
   table_name text not null,
@@ -77,7 +76,7 @@ begin
   insert into observed.effects (table_name, effect)
   select tables.name, 'rewrites ' || tables.name
   from observed.tables where tables.oid = pg_event_trigger_table_rewrite_oid();
-  -- So that the end of the migration does not note it again.
+  -- Keeps the end of the migration from recording it again.
   update observed.tables set relfilenode = 0 where tables.oid = pg_event_trigger_table_rewrite_oid();
 end
 $$;
@@ -100,8 +99,8 @@ begin
 end
 $$;
 
--- A migration is recorded at its end, in its transaction if it has one. Statements that are not DDL, such as UPDATE and TRUNCATE, have
--- left their locks and new files.
+-- Records a migration at its end, in its transaction if it has one. This finds the locks and new files that statements other than DDL left,
+-- such as UPDATE and TRUNCATE.
 create function observed.finish()
 returns trigger
 language plpgsql volatile security definer set search_path = ''

@@ -53,7 +53,7 @@ alter role site with login;
 alter role publisher with login;
 
 grant gateway, api_public, api_tribal to authenticator with inherit false, set true;
--- The report service serves the pages where the site has no process of its own.
+-- The report service serves the pages if the site has no process of its own.
 grant site to report_service with inherit true, set false;
 
 -- PostgREST applies the settings of the JWT's role, not of the role that request.authorize() switches to. Pages without an

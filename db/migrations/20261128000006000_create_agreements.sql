@@ -35,13 +35,13 @@ create table access.tribal_access_agreements (
 );
 
 comment on table access.tribal_access_agreements is
-  'Agreements under which organizations may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied. An approved one may be given an earlier end or revoked; to move its end later, it is approved again. Nothing else may change.';
+  'Agreements under which organizations may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied. An approved agreement may be revoked or get an earlier last day. For a later last day, approve it again. Nothing else may change.';
 comment on column access.tribal_access_agreements.decided_by_name is
   'The federal official with Single Audit oversight who decided.';
 comment on column access.tribal_access_agreements.decided_by_agency is 'The official''s agency.';
 comment on column access.tribal_access_agreements.reason is 'The reason for the decision. A denial must have one.';
 comment on column access.tribal_access_agreements.ends_on is
-  'The last day on which the agreement''s keys work, in the time zone of access.agreement_status; null if it has no end.';
+  'The last day on which the agreement''s keys work, in the time zone of access.agreement_status; null if there is none.';
 comment on column access.tribal_access_agreements.revoked_at is 'When the agreement was revoked. Its keys have been refused since then.';
 
 -- No grant: key_operator uses functions (db/functions/access), which run with their owner's rights.

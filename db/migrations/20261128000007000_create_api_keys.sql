@@ -1,4 +1,4 @@
--- API keys, stored as hashes, and views of their status, of the keys that work, of all keys, and of agreements with their keys.
+-- API keys, stored as hashes, with views of their status, of keys that work, of all keys, and of agreements with their keys.
 -- Lock level: new tables only.
 
 create table access.api_keys (
@@ -39,7 +39,7 @@ comment on column access.api_keys.replaces_id is 'The rotated key that this key 
 
 -- No grant: other roles read the views below, or use functions that run with their owner's rights.
 
--- Requests, calls, redemptions and operators all ask this view whether a key works.
+-- This view alone decides whether a key works, for requests, calls, redemptions and operators.
 create view access.key_status as
 select
   api_keys.id,

@@ -1,10 +1,9 @@
--- What was suppressed, released or revoked, which is also kept outside this database (docs/operations.md, The ledger), and
--- whether this database knows all of it.
+-- The database's copy of the ledger (docs/operations.md, The ledger), and whether it is up to date.
 -- Lock level: new tables only.
 
 create schema ledger;
 comment on schema ledger is
-  'What was suppressed, released or revoked. It is also written to a place outside the database, so that a restored backup cannot forget it.';
+  'The database''s copy of the ledger: suppressions, releases and revocations, which are also kept outside the database so that a restore does not undo them.';
 grant usage on schema ledger to publisher;
 
 create table ledger.entries (
@@ -24,14 +23,14 @@ create table ledger.entries (
 create index entries_subject on ledger.entries (subject, id);
 create index entries_waiting on ledger.entries (id) where object_number is null;
 
-comment on table ledger.entries is 'Everything that a restored backup must not forget, oldest first.';
+comment on table ledger.entries is 'Suppressions, releases, revocations and earlier expiry dates, oldest first.';
 comment on column ledger.entries.subject is
   'The report''s ID, the SHA-256 of the key in hexadecimal, or the ID of the agreement.';
 comment on column ledger.entries.takes_effect_at is
-  'Since when the report is suppressed or released, or the key or agreement revoked; for "key expires", the earlier expiry date; for "agreement ends", the last day, at midnight UTC.';
+  'When the report was suppressed or released, or the key or agreement was revoked; for "key expires", the earlier expiry date; for "agreement ends", the last day, at midnight UTC.';
 comment on column ledger.entries.recorded_by is 'The operator, the data set that suppresses the report, or the login.';
 comment on column ledger.entries.object_number is
-  'The ledger''s object that has the entry; null while it waits to be written.';
+  'The number of the ledger''s object that has the entry; null until it is written.';
 grant select, update (object_number) on ledger.entries to publisher;
 
 create table ledger.claim (
@@ -52,17 +51,17 @@ create table ledger.claim (
 insert into ledger.claim default values;
 
 comment on table ledger.claim is
-  'Which ledger this database writes to, and on which server. A restored or copied database is on another server, so its service is off until an operator says which ledger it has.';
-comment on column ledger.claim.place is 'The directory or s3:// URL of the ledger; null until one is begun.';
-comment on column ledger.claim.writer_id is 'Stands in the objects that this database writes. Each --continue-ledger takes a new one.';
+  'Which ledger this database writes to, and on which server. A restored or copied database is on another server, so it answers no requests until an operator runs --continue-ledger or --new-ledger.';
+comment on column ledger.claim.place is 'The directory or s3:// URL of the ledger; null if there is none yet.';
+comment on column ledger.claim.writer_id is 'Identifies the objects that this database writes. Each --continue-ledger creates a new one.';
 comment on column ledger.claim.last_object is 'The number of the last object that this database has written or read.';
 comment on column ledger.claim.lost_at is
-  'When this database found that another one writes to the ledger. Since then it only reads from it.';
-comment on column ledger.claim.server is 'What ledger.describe_server() said when the ledger was claimed.';
+  'When this database found that another one writes to the ledger. From then on, it only reads the ledger.';
+comment on column ledger.claim.server is 'The result of ledger.describe_server() when this database started or continued the ledger.';
 comment on column ledger.claim.server_name is 'The setting single_audit.server_name at that time.';
-comment on column ledger.claim.database_name is 'The name of the database when it was last compared with the ledger.';
+comment on column ledger.claim.database_name is 'The name of the database at the last comparison with the ledger.';
 comment on column ledger.claim.server_started_at is
-  'When the server started on which the database was last compared with the ledger. If it has started again since, it may be an older copy.';
+  'The server''s start time at the last comparison with the ledger. If the server has started again since, the database may be an older copy.';
 comment on column ledger.claim.changed_in is
   'The transaction that last changed the row. If it is not the one that wrote it, a backup was restored into this database.';
 grant select, update on ledger.claim to publisher;
@@ -72,7 +71,7 @@ select
   coalesce(
     settings.is_switched_on
     and case
-      -- Requests get 503 because there is no data set.
+      -- Without a ledger, nothing is published, so requests get 503 anyway.
       when claim.place is null then not exists (select from publication.data_sets where data_sets.state = 'live')
       else claim.database_name = current_database()
         and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
@@ -87,5 +86,5 @@ select
   ) as is_on
 from publication.settings, ledger.claim;
 comment on view publication.service is
-  'Whether requests are answered: the service is switched on, and since the server started, the database was compared with the ledger.';
+  'Whether requests are answered: the service is switched on, and the database was compared with the ledger after the server started.';
 -- No grant: request.keys and publication.is_switched_on() read it with their owner's rights.

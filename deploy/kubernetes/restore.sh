@@ -1,11 +1,11 @@
 #!/bin/sh
-# restore.sh OVERLAY --continue-ledger|--new-ledger PLACE [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in kubectl's current cluster, where
-# there is none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
+# restore.sh OVERLAY --continue-ledger|--new-ledger PLACE [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in
+# kubectl's current cluster, which must have none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
 # the bucket, which OVERLAY/archive.yaml records: commit that file.
 #   --from  the directory to restore from; without it, the one in OVERLAY/archive.yaml
 #   --to    restores this moment, such as 2026-11-22T12:00:00Z; without it, the latest
-#   --continue-ledger   if the cluster takes the place of the original: writes to its ledger (docs/operations.md, The ledger)
-#   --new-ledger PLACE  if the cluster is a copy beside the original: begins a ledger in an empty directory or s3:// URL
+#   --continue-ledger   if the cluster replaces the original: writes to its ledger (docs/operations.md, The ledger)
+#   --new-ledger PLACE  if the cluster is a copy beside the original: starts a ledger in an empty directory or s3:// URL
 set -eu
 overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
 overlay=${overlay%/}
@@ -22,12 +22,12 @@ while [ $# -gt 0 ]; do
     --to) target="      - { op: add, path: /spec/bootstrap/recovery/recoveryTarget, value: { targetTime: \"${2:?Name a time}\" } }" ;;
     --continue-ledger) ledger=$1; shift; continue ;;
     --new-ledger) ledger=$1 place=${2:?Name an empty directory or s3:// URL} ;;
-    *) echo "restore.sh does not know $1." >&2; exit 1 ;;
+    *) echo "restore.sh does not know the option $1." >&2; exit 1 ;;
   esac
   shift 2
 done
 if [ -z "$ledger" ]; then
-  echo "Add --continue-ledger if this cluster takes the place of the original, or --new-ledger PLACE if it is a copy." >&2
+  echo "Add --continue-ledger if this cluster replaces the original, or --new-ledger PLACE if it is a copy." >&2
   exit 1
 fi
 if [ -n "$(kubectl get cluster/postgres --namespace=single-audit --ignore-not-found --output=name)" ]; then

@@ -30,7 +30,7 @@ export async function runAgreements(context: ProcessContext): Promise<void> {
   addDecision(
     parts,
     "approve",
-    "Record that a request was approved. Keys can then be issued under the agreement. To move the end of an agreement later, or to remove it, record that an official approved it again.",
+    "Record that an official approved a request. You can then issue keys under the agreement. To move its last day later or remove it, record a new approval.",
     "approved",
   ).option("--ends-on <day>", `the last day of the agreement, ${timeZone} (default: it has no end)`, readDay);
   addDecision(parts, "deny", "Record that a request was denied.", "denied");
@@ -88,7 +88,10 @@ function addDecision(
 }
 
 function addShorten({ add, inDatabase, print }: Parts): void {
-  add("shorten", "Give an approved agreement a last day, or an earlier one. Then its keys are refused.")
+  add(
+    "shorten",
+    "Set the last day of an approved agreement, or move it earlier. After that day, its keys are refused.",
+  )
     .argument("<agreement>", agreementHelp)
     .requiredOption("--ends-on <day>", `the last day of the agreement, ${timeZone} (required)`, readDay)
     .action(async (reference: string, options: CommonOptions & { endsOn: string }) => {

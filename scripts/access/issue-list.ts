@@ -56,7 +56,7 @@ async function issueKeys(ask: Ask, wanted: Row[]): Promise<Row[]> {
 /** Reads the rows of a list of keys, with their lines. */
 function readList(text: string): Row[] {
   const rows = parseList(text);
-  if (rows.length === 0) fail("The list has no keys.");
+  if (rows.length === 0) fail("The list has no keys. Add a line for each key.");
   for (const { line, expires_at: day } of rows)
     if (day !== null && !isDay(String(day)))
       fail(`Line ${line}, column expires_at: "${day}" is not a date such as 2027-01-31.`);
@@ -87,7 +87,7 @@ function checkHeader(header: string[]): string[] {
   const known = `Columns: ${columns.join(", ")}.`;
   for (const name of header) {
     if (!columns.includes(name)) fail(`Line 1: There is no column "${name}". ${known}`);
-    if (header.indexOf(name) !== header.lastIndexOf(name)) fail(`Line 1: The column ${name} is there twice.`);
+    if (header.indexOf(name) !== header.lastIndexOf(name)) fail(`Line 1: The column ${name} appears twice.`);
   }
   for (const name of required)
     if (!header.includes(name)) fail(`Line 1: The column ${name} is missing. ${known}`);

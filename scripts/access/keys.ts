@@ -43,7 +43,7 @@ function printNewKey({ print }: Parts, key: Row, options: NewKeyOptions, note = 
 
 function addIssue(parts: Parts): void {
   const { add, inDatabase } = parts;
-  add("issue", "Issue a key, or with --from all keys of a list or none.")
+  add("issue", "Issue a key, or with --from, all keys of a list.")
     .option("--tier <name>", "the key's tier, such as individual or tribal (required)")
     .option("--owner <email>", "the owner's email address (required)")
     .option("--label <text>", "what the key is for", "")
@@ -66,7 +66,8 @@ function addIssue(parts: Parts): void {
         parts.print(options, { issued, out }, text);
         return;
       }
-      if (out !== undefined) throw new UsageError("--out is for the keys of a list: add --from.");
+      if (out !== undefined)
+        throw new UsageError("--out works only with --from. Add --from with the list of keys.");
       if (tier === undefined) throw new UsageError("Name the key's tier with --tier.");
       if (owner === undefined) throw new UsageError("Enter the owner's email address with --owner.");
       const values = [tier, owner, label, expires, agreement];

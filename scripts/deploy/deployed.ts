@@ -15,7 +15,7 @@ export interface Deployed {
   sha256: string;
   is_promise: boolean;
   fingerprint: Fingerprint;
-  /** What migrations had created, and what was outside, if the fingerprint is known. */
+  /** The objects that migrations created, and objects outside, if the fingerprint is known. */
   durable_objects: CatalogRow[] | null;
   commit: Commit | null;
   doubt: string | null;

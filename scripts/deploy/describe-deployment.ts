@@ -35,7 +35,9 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     ...migrations.flatMap(describeMigration),
     ...passwords.map((role) => `The password of ${role} would be set.`),
   ];
-  lines.push(...listUnder("These rights were changed by hand, and would be set anew:", plan.changedRights));
+  lines.push(
+    ...listUnder("These rights were changed by hand. The deployment would reset them:", plan.changedRights),
+  );
   lines.push(...listUnder("Rights that would change:", plan.rights));
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
   if (apiSchemasChanged) {
@@ -81,12 +83,12 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
   ];
 }
 
-/** A migration, and what its statements do to tables that exist. */
+/** A migration, and what its statements do to existing tables. */
 const describeMigration = ({ name, sql, effects }: Plan["migrations"][number]) => [
   `Migration ${name} would run:`,
   sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
   ...listUnder(
-    "  Until it commits, it holds these locks on tables that exist:",
+    "  Until it commits, it holds these locks on existing tables:",
     effects.map((line) => `  ${line}`),
   ),
 ];

@@ -7,8 +7,8 @@ import type { DatabaseFiles, Migration } from "./read-files.ts";
 /**
  * Runs all migrations on an empty database, and observes the pending ones.
  *
- * @returns by the migration's ID, what each statement does to tables that exist before: the lock that it takes and what the lock
- *   blocks, and whether it rewrites a table or reads every row
+ * @returns for each migration's ID, what its statements do to existing tables: the locks that they take, what the locks block, and
+ *   whether they rewrite a table or read all its rows
  */
 export async function observeMigrations(
   scratchUrl: string,

@@ -16,7 +16,7 @@ import { type DatabaseFiles, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
 export interface Plan {
-  /** Migrations that would run, with their SQL, and with the locks that each statement takes on tables that exist. */
+  /** Migrations that would run, with their SQL and the locks that each statement takes on existing tables. */
   migrations: { name: string; sql: string; effects: string[] }[];
   /** Whether the API schemas would be rebuilt. A deployment that changes anything rebuilds them. */
   apiSchemasChanged: boolean;
@@ -30,7 +30,7 @@ export interface Plan {
   promises: ContractChange[];
   /** Rights that the roles would lose (`- `) and gain (`+ `). */
   rights: string[];
-  /** Rights that were changed by hand, and that the deployment would set anew. */
+  /** Rights that were changed by hand and that the deployment would reset. */
   changedRights: string[];
   /** Changes made by hand since the last deployment, which recorded what it left. */
   drift: ObjectChange[];

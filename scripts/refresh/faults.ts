@@ -65,7 +65,7 @@ export class FaultList {
     try {
       const file = await open(target, "w", 0o600);
       try {
-        // The mode of open() is for new files.
+        // open() sets the mode only of new files.
         await file.chmod(0o600);
         await file.writeFile(header + rows.join(""));
       } finally {

@@ -26,11 +26,11 @@ interface Claim {
   last_object: number;
   is_this_server: boolean;
   is_compared: boolean;
-  /** Another database writes to the ledger since. */
+  /** Whether another database has written to the ledger, so that this one may only read it. */
   is_lost: boolean;
 }
 
-/** The ledger does not allow this database to serve or to publish. */
+/** Thrown if this database may not publish, or not answer requests, because of its ledger. */
 export class LedgerRefused extends Error {
   override name = "LedgerRefused";
 }
@@ -44,27 +44,27 @@ const formatObject = (ledger: string | null, writer: string | null, lines = "", 
 /** An object is read and written as a whole. */
 const entriesAtATime = 10_000;
 
-const told =
-  "Run npm run refresh -- --continue-ledger if it takes the place of the database that wrote there, or --new-ledger PLACE if it is a copy (docs/operations.md, The ledger).";
+const nextStep =
+  "If this database replaces the original, run npm run refresh -- --continue-ledger. If it is a copy, run npm run refresh -- --new-ledger PLACE (docs/operations.md, The ledger).";
 
 /**
- * Reads what the ledger has and this database does not, writes what this database has and the ledger does not, and then lets
- * the service be on. The client must have the role publisher.
+ * Reads new entries from the ledger, writes waiting entries to it, and then lets the database answer requests. The client must have
+ * the role publisher.
  *
- * @throws LedgerRefused if no ledger was begun, if the database was restored or copied, or if another database writes to the
- * ledger; Error if the ledger cannot be read or written
+ * @throws LedgerRefused if the database has no ledger, if it was restored or copied, or if another database writes to the ledger;
+ * Error if the ledger cannot be read or written
  */
 export async function compareWithLedger(client: Client, storage: StorageOptions = {}): Promise<void> {
   const { place } = await readClaim(client);
   if (place === null) {
     throw new LedgerRefused(
-      "No ledger was begun for this database. If it is new, run npm run refresh -- --new-ledger PLACE. If it replaces a lost one, run npm run refresh -- --continue-ledger PLACE (docs/operations.md, The ledger).",
+      "This database has no ledger. If it is new, run npm run refresh -- --new-ledger PLACE. If it replaces a lost database, run npm run refresh -- --continue-ledger PLACE (docs/operations.md, The ledger).",
     );
   }
   await withLedger(client, place, storage, async (store) => {
     const claim = await readClaim(client);
     if (!claim.is_this_server)
-      throw new LedgerRefused(`This database was restored, or copied from another server. ${told}`);
+      throw new LedgerRefused(`This database was restored, or copied from another server. ${nextStep}`);
     await learn(client, store, claim);
     while (!claim.is_lost && !(await write(client, store, claim))) await learn(client, store, claim);
     if (!claim.is_compared) {
@@ -74,17 +74,18 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
       if (!(await readClaim(client)).is_compared)
         throw new LedgerRefused("The triggers of ledger.claim are disabled. Run deploy/after-restore.sql.");
     }
-    if (claim.is_lost) throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${told}`);
+    if (claim.is_lost)
+      throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${nextStep}`);
   });
 }
 
 /**
- * Begins a ledger in an empty place, with everything that this database has recorded. If the database had a ledger, it learns
- * what that one has first.
+ * Starts a ledger in an empty place, and writes all of this database's entries to it. If the database has a ledger already, reads
+ * that ledger's new entries first.
  *
  * @returns whether data sets were withdrawn
- * @throws LedgerRefused if the place has a ledger, or its storage replaces objects that exist; Error if the earlier ledger cannot
- * be read
+ * @throws LedgerRefused if the place has a ledger, or if its storage overwrites existing objects; Error if the earlier ledger
+ * cannot be read
  */
 export async function beginLedger(
   client: Client,
@@ -101,11 +102,15 @@ export async function beginLedger(
   }
   await withLedger(client, place, storage, async (store) => {
     if ((await countObjects(store)) > 0)
-      throw new LedgerRefused(`${place} has a ledger. Name an empty place, or use --continue-ledger.`);
+      throw new LedgerRefused(
+        `There is already a ledger in ${place}. Name an empty place, or use --continue-ledger.`,
+      );
     const [ledger, writer] = [randomUUID(), randomUUID()];
     const text = formatObject(ledger, writer);
     if (!(await store.create(nameObject(1), text)) || (await store.create(nameObject(1), text)))
-      throw new LedgerRefused(`The storage of ${place} does not support conditional writes (If-None-Match).`);
+      throw new LedgerRefused(
+        `The storage of ${place} does not support conditional writes (If-None-Match). Name another place.`,
+      );
     await inTransaction(client, async () => {
       await client.query("update ledger.entries set object_number = null where object_number is not null");
       await client.query(claimLedger, [place, ledger, writer, 1]);
@@ -116,12 +121,12 @@ export async function beginLedger(
 }
 
 /**
- * Makes this database the one that writes to the ledger, once it knows everything that the ledger has. If it shows a report that it
- * did not know to be suppressed, its data sets are withdrawn, and requests get 503 until the next refresh.
+ * Reads the whole ledger, and makes this database the only one that writes to it. If the database shows a report that the ledger
+ * suppresses, withdraws its data sets, so that requests get 503 until the next refresh.
  *
- * @param wanted the ledger's place; if absent, the one that the database had before
+ * @param wanted the ledger's place; if absent, the database's current place
  * @returns whether data sets were withdrawn
- * @throws LedgerRefused if there is no ledger, if it lacks an object, or if it is the ledger of another database
+ * @throws LedgerRefused if there is no ledger, if an object is missing, or if the ledger belongs to another database
  */
 export async function continueLedger(
   client: Client,
@@ -129,14 +134,20 @@ export async function continueLedger(
   storage: StorageOptions = {},
 ): Promise<{ withdrawn: boolean }> {
   const place = wanted === undefined ? (await readClaim(client)).place : resolvePlace(wanted);
-  if (place === null) throw new LedgerRefused("Name the ledger's place: --continue-ledger PLACE.");
+  if (place === null)
+    throw new LedgerRefused(
+      "This database does not know where its ledger is. Add the place: --continue-ledger PLACE.",
+    );
   let withdrawn = false;
   await withLedger(client, place, storage, async (store) => {
     const claim = await readClaim(client);
     const count = await countObjects(store);
     const objects = await readObjects(store, place, 0);
     const [first] = objects;
-    if (first === undefined && count === 0) throw new LedgerRefused(`${place} has no ledger.`);
+    if (first === undefined && count === 0)
+      throw new LedgerRefused(
+        `There is no ledger in ${place}. Name its place, or start one with --new-ledger PLACE.`,
+      );
     if (first === undefined || objects.length < Math.max(count, claim.last_object))
       throw new LedgerRefused(describeGap(place, objects.length + 1));
     checkOwner(place, objects, claim.ledger_id ?? first.ledger);
@@ -153,9 +164,9 @@ export async function continueLedger(
 const resolvePlace = (place: string) => (place.startsWith("s3://") ? place : path.resolve(place));
 
 const describeGap = (place: string, number: number) =>
-  `The ledger in ${place} lacks ${nameObject(number)}. Restore this object.`;
+  `The ledger in ${place} lacks the object ${nameObject(number)}. Restore it.`;
 
-/** Runs work with the ledger's store open, one comparison at a time. */
+/** Opens the ledger's storage and runs work with it. A lock keeps other sessions out. */
 async function withLedger(
   client: Client,
   place: string,
@@ -315,9 +326,9 @@ const showsSuppressed = `
   ) as shows`;
 
 /**
- * Writes the entries that wait, each object after the last one.
+ * Writes the waiting entries as new objects.
  *
- * @returns whether all are written; false if another object was written first
+ * @returns whether all are written; false if another database wrote an object first
  */
 async function write(client: Client, store: Objects, claim: Claim): Promise<boolean> {
   for (;;) {

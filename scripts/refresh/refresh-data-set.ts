@@ -86,7 +86,7 @@ const recordDataSet = `
   select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
   returning id`;
 
-/** In a transaction of its own, because the ledger must have a suppression before it is live. It counts even if publishing fails. */
+/** Runs in its own transaction, because the ledger must have a suppression before the data set is live. Stays even if publishing fails. */
 async function rememberSuppressed(client: Client, reports: string[]): Promise<void> {
   await inTransaction(client, async () => {
     await client.query(

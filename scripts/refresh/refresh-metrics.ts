@@ -7,7 +7,7 @@ export interface ScheduleState {
   publishedAt: Date | undefined;
   /** Why the last comparison with the ledger failed. */
   ledgerProblem: string | undefined;
-  /** Since when the oldest entry waits to be written to the ledger. */
+  /** When the oldest entry that waits to be written to the ledger was recorded. */
   ledgerWaitingSince: Date | undefined;
 }
 

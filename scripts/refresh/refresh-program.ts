@@ -77,11 +77,11 @@ function createCommand(env: NodeJS.ProcessEnv): Command {
     )
     .option(
       "--new-ledger <place>",
-      "begin the ledger of suppressions and revocations in an empty directory or s3://bucket/prefix",
+      "start a ledger of suppressions and revocations in an empty directory or s3://bucket/prefix",
     )
     .option(
       "--continue-ledger [place]",
-      "after a restore: learn what the ledger has, and write to it from now on",
+      "after a restore: read the ledger, and make this database the only one that writes to it",
     )
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
@@ -102,7 +102,7 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// URLs
   LEDGER_ACCESS_KEY_ID *, LEDGER_SECRET_ACCESS_KEY *
-                                  for the ledger, if it has credentials of its own
+                                  the ledger's own credentials, if it has any
 With --schedule:
   ENVIRONMENT (development)       production: Wednesdays 5 a.m. Eastern; staging: daily 5 a.m. Eastern; development: no
                                   schedule; preview: no schedule, and the API is off until you switch it on (--requests on)
@@ -138,7 +138,7 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
         ? continueLedger(client, place === true ? undefined : place, config.storage)
         : beginLedger(client, newLedger, config.storage);
     const { withdrawn } = await asPublisher((client) => lockPublication(client, () => work(client)));
-    print("This database knows what the ledger has, and writes to it from now on.");
+    print("This database now has all entries of the ledger, and is the only one that writes to it.");
     if (withdrawn) print(withdrawnMessage);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
@@ -158,7 +158,7 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
 }
 
 const withdrawnMessage =
-  "The data set showed reports that were suppressed later, so it was withdrawn: requests get 503 until the next refresh.";
+  "The data set was withdrawn, because it shows reports that were suppressed later. Requests get 503 until you refresh again.";
 
 const switchRequests =
   "update publication.settings set is_switched_on = $1, changed_at = now(), changed_by = session_user";

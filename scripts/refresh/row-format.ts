@@ -7,8 +7,8 @@ export interface Column {
 }
 
 /**
- * A row's problem, and the value that has it. The columns and values of a key are separated by commas. The value may be part of a
- * suppressed report, so only the file of rejected rows has it.
+ * A row's problem and the value that has it. Commas separate the columns and values of a key. Only the file of rejected rows may show the
+ * value, because the report may be suppressed.
  */
 export interface RowProblem {
   column?: string | undefined;

@@ -80,7 +80,7 @@ export async function readLiveDataSet(parts: ScheduleParts): Promise<void> {
   if (rows !== undefined) parts.state.publishedAt = rows[0]?.published_at;
 }
 
-/** Compares the database with the ledger, which lets the service be on after a restart of PostgreSQL. */
+/** Compares the database with the ledger. After PostgreSQL restarts, this lets the database answer requests again. */
 export async function compareLedger({ config, logger, state }: ScheduleParts): Promise<void> {
   const compare = async (client: Client) => {
     await compareWithLedger(client, config.storage).finally(async () => {
@@ -92,9 +92,9 @@ export async function compareLedger({ config, logger, state }: ScheduleParts): P
     () => undefined,
     (error: Error) => error.message,
   );
-  // Every comparison of an outage fails alike.
+  // During an outage, every comparison fails for the same reason.
   if (problem !== undefined && problem !== state.ledgerProblem)
-    logger.error(`The ledger cannot be compared. ${problem}`);
+    logger.error(`Cannot compare the database with the ledger. ${problem}`);
   state.ledgerProblem = problem;
 }
 

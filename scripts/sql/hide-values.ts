@@ -4,8 +4,8 @@ import { DatabaseError } from "pg";
 const aboutValues = /^(22|23|42601)/;
 
 /**
- * Removes what PostgreSQL quotes of rows from an error and its causes, because messages and logs must not show rows that may be
- * suppressed. An error with a position is about the text of a statement, and stays as it is.
+ * Removes values of rows from a PostgreSQL error and its causes, because they may be suppressed and must not reach messages or logs. Keeps
+ * errors with a position, because they quote only the statement.
  */
 export function hideValues(error: unknown): void {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

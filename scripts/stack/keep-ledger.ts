@@ -8,8 +8,9 @@ import type { PartContext } from "./parts.ts";
 const pollMilliseconds = 2_000;
 
 /**
- * Compares the database with its ledger, now and until the stack stops. The stack's own database has its ledger in this directory: one
- * is begun there, or continued if the database is older than it or was moved. A database of DATABASE_URL may have one elsewhere.
+ * Compares the database with its ledger, now and until the stack stops. The ledger of the stack's own database is in this directory. It
+ * is started there, or continued if the database is older than the ledger or was moved. A database of DATABASE_URL may have its ledger
+ * elsewhere.
  */
 export async function keepLedger(
   { config, log, onStop }: PartContext,

@@ -48,7 +48,7 @@ export function createApp({
   logger,
 }: AppOptions): { app: FastifyInstance; registry: Registry; parts: AppParts } {
   const app = createQuietApp(logger, {
-    // Node.js limits the length of a URL. A longer parameter names nothing, which the route's own page says.
+    // Node.js already limits the length of a URL. For a longer parameter, the route's own page says that nothing was found.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     rewriteUrl: ({ url = "/" }) => repairUrl(url),
     trustProxy: trustedIps.length > 0 && trustedIps,

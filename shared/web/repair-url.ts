@@ -1,6 +1,6 @@
 /**
- * Makes a URL decodable: bytes that are not UTF-8 are read as Windows-1252, in which old pages and programs write addresses, and a
- * percent sign that begins no byte stands for itself.
+ * Makes a URL decodable. Reads bytes that are not UTF-8 as Windows-1252, which old pages and programs use in addresses. Keeps a percent
+ * sign that begins no byte.
  */
 export function repairUrl(url: string): string {
   return url.replace(/(?:%[0-9a-f]{2})+/gi, repairBytes).replace(/%(?![0-9a-f]{2})/gi, "%25");

@@ -14,7 +14,7 @@ interface Conditions {
   change: (filters: Filter[]) => void;
 }
 
-/** The values that a column is known to have, in words. */
+/** The known values of a column, with their words. */
 function listKnown({ name, type, values, words }: Column): [value: string, text: string][] {
   if (isAgency(name)) return Object.entries(agencies);
   const listed = type === "boolean" ? ["true", "false"] : values;
@@ -123,7 +123,7 @@ function FilterFields({
   );
 }
 
-/** What the column is compared with: typed, or chosen if all values that the column can have are known as codes. */
+/** The filter's value. People choose it if all values of the column are known codes, and type it otherwise. */
 function FilterValue({
   filter,
   column,

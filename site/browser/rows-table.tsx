@@ -113,7 +113,7 @@ function listSorting(table: Table | undefined, name: string): readonly string[] 
   return name === alnName && alnParts.every(isOwn) ? alnParts : [];
 }
 
-/** A value: a link, if it counts rows; its beginning, if it is long, until a visitor opens it. */
+/** A value. If it counts rows, it is a link. If it is long, only its beginning shows until a visitor opens it. */
 function Cell({ text, link }: { text: string; link: string | undefined }): ComponentChildren {
   if (link !== undefined) return <a href={link}>{text}</a>;
   if (text.length <= longestText) return text;

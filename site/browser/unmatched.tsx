@@ -33,7 +33,7 @@ function UnmatchedValues({ explorer, outcome, filter }: Shown & { filter: Filter
   const [all, setAll] = useState(() => findAll(outcome, filter));
   useEffect(() => {
     const { asked, table, key, answer, total } = outcome;
-    // Of more rows than fit in a response, not all values are known.
+    // If the rows do not fit in one response, some values remain unknown.
     if (all !== undefined || table === undefined || total > largestLimit) return;
     const target = writeTarget(addJoined(selectColumn(asked.query, filter, table), table));
     const headers = { "accept-profile": asked.schema, "if-match": answer.headers.etag ?? "*" };

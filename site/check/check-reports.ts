@@ -25,7 +25,7 @@ const checked = z.array(
     questioned_costs: z.number(),
     findings_on_aln: z.number().nullable(),
     management_decision_due: z.string().nullable(),
-    /** The reports with findings (that concern the program or agency), also older ones, and when their decisions are due. */
+    /** The reports with findings (that concern the program or agency), including older ones, and when their decisions are due. */
     decisions: z.array(
       z.object({
         report_id: z.string(),

@@ -43,7 +43,7 @@ export function judgeDue(due: string, today: Date): DueState {
   return due <= addMonths(today, 1) ? "due within a month" : "due later";
 }
 
-/** Lists the decisions on the reports of a checked list, also the older ones, each once, by date. */
+/** Lists the decisions on all reports of a checked list, including older ones, each once, by date. */
 export function listDecisions(checked: CheckedEntry[], today: Date): Decision[] {
   const listed = checked.flatMap(({ report }) =>
     report === undefined

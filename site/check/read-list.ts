@@ -13,7 +13,7 @@ export interface Entry {
   id: string;
 }
 
-/** An entry that is no ID. */
+/** An entry that is not an ID. */
 export interface UnreadEntry {
   typed: string;
   kind?: undefined;
@@ -25,7 +25,7 @@ export interface List {
   lines: (Entry | UnreadEntry)[];
   /** The lines that are IDs. */
   entries: Entry[];
-  /** The lines that are none. */
+  /** The lines that are not. */
   unread: string[];
   /** What was typed again. */
   repeated: string[];
@@ -80,7 +80,7 @@ function readEntry(typed: string): Entry | undefined {
   if (ein !== undefined) return { typed, kind: "EIN", id: ein.replace("-", "") };
   // Spreadsheets remove zeros from the beginning of numbers.
   if (/^\d{7,8}$/.test(word)) return { typed, kind: "EIN", id: word.padStart(9, "0") };
-  // UEIs have no I and no O, but some reports name others. Nearly all have a digit. Names have 12 letters too.
+  // UEIs contain no I and no O, but some reports have such IDs. Nearly all UEIs contain a digit, unlike names of 12 letters.
   const isUei = /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word));
   return isUei ? { typed, kind: "UEI", id: word } : undefined;
 }

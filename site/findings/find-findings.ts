@@ -6,7 +6,7 @@ import type { FindingCriteria } from "./read-criteria.ts";
 export const findingsOnPage = 20;
 /** A larger total means "more than this". */
 export const mostCounted = 10_000;
-/** In how many findings phrases are looked for, as in publication.search_findings(). */
+/** How many findings are searched for phrases, as in publication.search_findings(). */
 export const mostWithPhrases = 3000;
 /** The most rows in a CSV file, as in publication.export_findings(). */
 export const mostInFile = 5000;
@@ -20,7 +20,7 @@ const found = z.object({
   lacks_words: z.boolean().optional(),
   /** Phrases that were searched for, as regular expressions. */
   phrases: z.array(z.string()).nullish(),
-  /** Whether more findings have all words than those in which phrases were looked for. */
+  /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
   /** How many of the findings that were counted have a value of a filter. */
   counts: z.array(z.object({ name: z.string(), value: z.string(), findings: z.number() })),

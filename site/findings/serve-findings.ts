@@ -53,7 +53,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
 
 const isClear = ({ ignored, isCut }: AskedFindings): boolean => ignored.length === 0 && !isCut;
 
-/** Those of a finding's awards that a search for awards is about. */
+/** The awards of a finding that match a search for awards. */
 type Matching = { awards: number; amount_expended: number | null } | undefined;
 
 async function serveGroup(

@@ -1,6 +1,6 @@
 import { requirements } from "../finding-words.ts";
 
-// PostgreSQL's English dictionary joins a word's plural and most of its endings, but not these nouns and their verbs.
+// PostgreSQL's English dictionary treats a word's plural and most endings alike, but not these nouns and their verbs.
 const pairs = [
   ["certification", "certified"],
   ["compliance", "complied"],

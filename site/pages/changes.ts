@@ -10,7 +10,7 @@ import { linkToFeed, siteName, writeDocument } from "./layout.ts";
 
 const description = "Which reports each publication of Single Audit data added, changed and removed.";
 
-/** The most reports that a page or a feed lists, so that it is small. The others are on a page for each publication. */
+/** The most reports that a page or feed lists, to keep it small. Each publication has a page with the others. */
 const mostReports = 600;
 const mostOfEachKind = 20;
 
@@ -165,7 +165,7 @@ function writeForm(filter: ChangesFilter | undefined): Html {
 </form></section>`;
 }
 
-/** Characters that XML 1.0 does not allow. Feed readers refuse a feed that has one, and an auditee's name may have one. */
+/** Characters that XML 1.0 does not allow. An auditee's name may contain one, and feed readers would refuse the feed. */
 const notInXml = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
 /** The same records as an Atom feed (RFC 4287). */

@@ -121,7 +121,7 @@ function writeUnusedFilters({ typed, wanted }: CheckResult): Content {
       html`<p class="notice">“${typed.year}” is not an audit year, such as 2023. The newest reports are shown.</p>`,
     typed.aln !== "" &&
       wanted.aln === undefined &&
-      html`<p class="notice">“${typed.aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was not used.</p>`,
+      html`<p class="notice">“${typed.aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was ignored.</p>`,
   ];
 }
 

@@ -100,7 +100,7 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const year = (value: string): [string, string] => [value, value];
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
-<p class="hint" id="words-hint">Words are found in any order and in the plural, and phrases in quotation marks as you write them.</p>
+<p class="hint" id="words-hint">Finds words in any order, also in the plural. Put exact phrases in quotation marks.</p>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
@@ -128,7 +128,7 @@ function writeNotices({ ignored, isCut, found }: FindingsResult): Content {
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     found.is_cut &&
-      `The phrase was looked for in the newest ${formatNumber(mostWithPhrases)} findings that have all of its words. Add a filter to look in others.`,
+      `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
     found.lacks_words &&
       "These words are in nearly every text, such as “the” and “of”, or they have no letter or digit. Use other words.",
   ];
@@ -150,7 +150,7 @@ function writeSuggestions(criteria: FindingCriteria): Content {
   ].filter((link) => link !== false);
   return (
     links.length > 0 &&
-    html`<p>Texts with other words for it are not among these. See also: ${links.map((link, index) => [index > 0 && "; ", link])}.</p>`
+    html`<p>These results leave out texts that use related words. See also: ${links.map((link, index) => [index > 0 && "; ", link])}.</p>`
   );
 }
 
@@ -183,8 +183,8 @@ function writeAdvice({ criteria }: FindingsResult): Html {
   ${Object.keys(criteria).length > 1 && html`<li>Remove a filter.</li>`}
   ${
     criteria.words &&
-    html`<li>Use fewer words. All words must be in one text, in any order. A phrase in quotation marks must be
-  there as you wrote it.</li>`
+    html`<li>Use fewer words. One text must contain all words, in any order, and phrases in quotation marks
+  exactly as you wrote them.</li>`
   }
   <li>Look for the auditee, by its name, UEI or EIN, in the <a href="/search">search for audits</a>.</li>
   <li>See <a href="/findings">all findings</a>.</li>
@@ -201,7 +201,7 @@ ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 /** The beginnings of a text and a plan, beside each other. */
 function writeBeside({ report_id: id, reference_number: number, text, plan }: FoundFinding): Html {
   const part = (heading: string, written: string | null) =>
-    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted, or it does not have the words.</p>`}</div>`;
+    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted, or it does not contain the words.</p>`}</div>`;
   const isCut = [text, plan].some((written) => written?.endsWith("…"));
   return html`<div class="beside">${part("What the auditor found", text)}
 ${part("What the auditee plans", plan)}</div>

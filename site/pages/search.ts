@@ -45,7 +45,7 @@ ${result === undefined ? writeExamples() : [writeUnread(result), result.text !==
 const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were used.</p>`;
 
 const writeUnread = ({ unread }: SearchResult): Content =>
-  unread.length > 0 && html`<p class="notice">${unread.join(". ")}. It was not used.</p>`;
+  unread.length > 0 && html`<p class="notice">${unread.join(". ")}. It was ignored.</p>`;
 
 const examples = [
   "County of Shelby",
@@ -221,7 +221,7 @@ const countPages = ({ found: { totals } }: SearchResult, chosen: number): number
   Math.ceil(Math.min(totals[chosen] ?? 0, largestTotal) / pageRows);
 
 const writeNoPage = (result: SearchResult, chosen: number): Html =>
-  html`<p class="notice">There is no page ${result.page}: these audits have ${count(countPages(result, chosen), "page")}.</p>`;
+  html`<p class="notice">There is no page ${result.page}. This search has ${count(countPages(result, chosen), "page")}.</p>`;
 
 function writePages(result: SearchResult, chosen: number): Content {
   const { text, filters, asked, page } = result;
@@ -296,7 +296,7 @@ ${readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
-<p>The search did not look in names of people and clusters, nor in the following. The explorer, which needs JavaScript, looks there:</p>
+<p>The search did not look in names of people or clusters, or in the places below. Search these in the explorer, which needs JavaScript:</p>
 <ul>${elsewhere.map(
     ({ name, table, filter }) =>
       html`<li><a href="${linkToExplorer(schema, { ...emptyQuery, table, filters: [{ ...filter, value: text }] })}">${name}</a></li>`,

@@ -262,7 +262,7 @@ async function loadPlaces(atATime: Record<string, number>, mostWaiting: number) 
   };
 }
 
-it("a worker that dies gives its places back", async () => {
+it("a worker that dies frees its places", async () => {
   const { clock, ask } = await loadPlaces({ key: 1, network: 9, all: 9 }, 1);
   expect([ask("first"), ask("second"), ask("third")]).toEqual(["pass", expect.any(Number), "refuse"]);
   clock.seconds += 30;
@@ -271,7 +271,7 @@ it("a worker that dies gives its places back", async () => {
   expect(ask("fifth")).toBe("pass");
 });
 
-it("requests pass about in the order in which they came, even if new ones come all the time", async () => {
+it("requests pass roughly in the order of arrival, even while new ones keep arriving", async () => {
   const { clock, ask, leave } = await loadPlaces({ key: 2, network: 3, all: 5 }, 100);
   const begin = clock.seconds;
   const events: { at: number; client: number; isAnswer?: boolean }[] = [];

@@ -137,7 +137,7 @@ it("access.events has every event, and new events get higher IDs", async () => {
   expect(Number(last?.id)).toBeGreaterThan(Math.max(...before));
 });
 
-it("a key that is valid for longer than keys may be ends earlier, which is recorded", async () => {
+it("a restored key that expires too late gets the latest date allowed, which is recorded", async () => {
   const [key] = await queryOn(
     fresh.url,
     `select expires_at = access.latest_expiry(tier, created_at) as is_bounded
@@ -160,7 +160,7 @@ it("the new database still refuses to delete rows", async () => {
   await expect(removal).rejects.toThrow("access.api_keys does not allow delete.");
 });
 
-it("until an operator says which ledger the database has, requests get 503, and nothing can be published", async () => {
+it("until an operator names the ledger of a restored database, requests get 503 and publications are refused", async () => {
   for (const key of ["individual", "tribal"])
     expect(await ask(key, "/general")).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
   await expect(publish(fresh)).rejects.toThrow("This database was restored, or copied from another server.");

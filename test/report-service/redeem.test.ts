@@ -50,7 +50,7 @@ describe("the one response to every invalid token", () => {
     expect((await redeem(other)).status).toBe(302);
   });
 
-  test("is sent from the moment that a revocation is committed, while requests with the token arrive", async () => {
+  test("is sent as soon as a revocation is committed, while requests with the token arrive", async () => {
     for (let round = 0; round < 15; round += 1) {
       const key = await parts.tokens.makeKey();
       const token = await parts.tokens.issue(reportId, key);

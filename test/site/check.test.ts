@@ -217,13 +217,13 @@ describe("a list", () => {
     expect(saved.map(({ report_id: report }) => report)).toEqual(expected.map((name) => of[name]));
   });
 
-  it("leads from one choice of decisions to the others", async () => {
+  it("links from one choice of decisions to the others", async () => {
     const { text } = await ask("/check?u=POLKPOLK1234&aln=93.778&due=all");
     expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=past#due">Past due (1)</a>');
     expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=all&amp;sort=findings#due"');
   });
 
-  it("counts what was pasted again once, and names it", async () => {
+  it("counts repeated entries once, and names them", async () => {
     const { text } = await ask(
       "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,Oops,oops",
     );
@@ -232,7 +232,7 @@ describe("a list", () => {
     expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, oops\./);
   });
 
-  it("has its place for what is no ID, and says why", async () => {
+  it("lists entries that are not IDs, and says why", async () => {
     const list = "LC67HONF2H11,POLKPOLK1234,Nonsense";
     const { text } = await ask(`/check?u=${list}&year=2023`);
     expect(text).toMatch(

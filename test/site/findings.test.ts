@@ -208,7 +208,7 @@ describe("a search for findings", () => {
     expect(body).toContain("Costs were not supported.");
   });
 
-  it("looks for a phrase in the newest 3,000 findings that have its words, and says so", async () => {
+  it("searches the newest 3,000 findings that have its words for a phrase, and says so", async () => {
     const remove = `delete from disclosed.finding_summaries where reference_number like 'many%';
       delete from disclosed.findings_text where finding_ref_number like 'many%'`;
     onTestFinished(async () => void (await here.select(remove)));
@@ -224,7 +224,9 @@ describe("a search for findings", () => {
         )) as copied`);
     const { text: body } = await get("/findings?words=%22a+zeppelin+landed%22");
     expect(readStatus(body)).toMatch(/^3,000 findings: /);
-    expect(body).toContain("The phrase was looked for in the newest 3,000 findings");
+    expect(body).toContain(
+      "Only the newest 3,000 findings that contain all words of the phrase were searched.",
+    );
     expect((await get("/findings.csv?words=%22a+zeppelin+landed%22")).text.trim().split("\n")).toHaveLength(
       3001,
     );
@@ -296,7 +298,7 @@ describe("a search for findings", () => {
     },
   );
 
-  it("counts in CSV which of a finding's awards the search is about", async () => {
+  it("counts a finding's awards that match the search in CSV", async () => {
     const { text: body } = await get("/findings.csv?program=16&direct=N");
     const rows = parse(body, { columns: true, bom: true });
     expect(rows).toMatchObject([
@@ -329,7 +331,7 @@ describe("a search for findings", () => {
     expect(body.replaceAll("&amp;", "&")).toMatch(request);
   });
 
-  it("shows an auditee's texts beside its plans, and where their rest is", async () => {
+  it("shows an auditee's texts beside its plans, and links to the full texts", async () => {
     const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
     expect(body).toMatch(
       /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,

@@ -90,7 +90,7 @@ it("connects as a role that can neither find nor redeem a token, and reads no re
   expect(await tokens.isSpent(token)).toBe(false);
 });
 
-it("the report service may run every function of the site, because it serves the pages where the site has no process", async () => {
+it("the report service may run every function of the site, because it serves the pages if the site has no process", async () => {
   const only = `select coalesce(string_agg(oid::regprocedure::text, ', '), 'none') from pg_proc
     where has_function_privilege('site', oid, 'execute') and not has_function_privilege('report_service', oid, 'execute')`;
   expect(await queryValue<string>(only)).toBe("none");

@@ -243,7 +243,7 @@ it.each([
   expect(normalizeQuery(filter("in", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
-it("a list that was read from a link is sent as it was, even if its values have spaces", () => {
+it("a list from a link is sent unchanged, even if its values contain spaces", () => {
   const table = describeTable([{ name: "reference_number", type: "text" }]);
   const read = readTarget(`/general?reference_number=in.(${encodeURIComponent('"2023 A","B, C"')})`);
   expect(normalizeQuery(read, undefined).filters).toEqual(read.filters);
@@ -251,7 +251,7 @@ it("a list that was read from a link is sent as it was, even if its values have 
   expect(first?.value).toBe("2023-001 A");
 });
 
-it("a word stands for its code", () => {
+it("the words for a code find the code", () => {
   const column = {
     name: "is_direct",
     type: "text",

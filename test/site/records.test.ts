@@ -271,7 +271,7 @@ describe("the page of an auditee", () => {
     expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
   });
 
-  it("leads to its findings of all years", async () => {
+  it("links to its findings of all years", async () => {
     for (const each of ["ALDERALDER12", "111222333"])
       expect((await get(`/auditee/${each}`)).text).toContain(
         `<a href="/findings?auditee=${each}">Its 27 findings`,
@@ -335,7 +335,7 @@ describe("the page of an auditee", () => {
   });
 });
 
-it("does not ask to try again if the role of the pages lacks a right", async () => {
+it("does not suggest trying again if the pages' role lacks a right", async () => {
   const right = "execute on function publication.describe_auditee(text)";
   await here.select(`revoke ${right} from site`);
   try {

@@ -242,7 +242,7 @@ describe("a search", () => {
     else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
   });
 
-  it("that finds nothing names what it did not look in, with links to the explorer", async () => {
+  it("that finds nothing names the columns that it did not search, with links to the explorer", async () => {
     const { text } = await search("G-078417");
     expect(text).toContain("The search did not look in");
     for (const filter of [
@@ -268,7 +268,7 @@ describe("a search", () => {
     ["year=99", "“99” is not an audit year"],
     ["state=ZZ", "“ZZ” is not a state"],
     ["page=9999", "“9999” is not a page"],
-    ["page=2", "There is no page 2: these audits have 1 page."],
+    ["page=2", "There is no page 2. This search has 1 page."],
   ])("says that %s is not used, and makes no file of other rows", async (parameter, sentence) => {
     expect((await search("Iowa", `&${parameter}`)).text).toContain(sentence);
     const { status, text } = await get(`/search.csv?q=Iowa&${parameter}`);

@@ -55,7 +55,7 @@ it.each(pages)(
   },
 );
 
-it("the changes on the page are a CSV file too, and other tables of totals than there are get 404", async () => {
+it("the changes on the page are also a CSV file, and unknown tables of totals get 404", async () => {
   const { status, headers, body } = await get("/changes.csv");
   expect([status, headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
   expect(body).toMatch(/publication,published_at,change,report_id,auditee_name\n/);

@@ -207,7 +207,7 @@ describe("the rows", () => {
 });
 
 describe("a row", () => {
-  it("of a text leads to the page of its finding, and shows the whole text where it is", async () => {
+  it("of a text links to the page of its finding, and opens in place", async () => {
     const [text] = await site.query(
       `select report_id as id, finding_ref_number as reference, min(finding_text) as text from disclosed.findings_text
        group by 1, 2 having count(*) = 1 and min(length(finding_text)) > 500 order by 1, 2 limit 1`,
@@ -438,7 +438,7 @@ describe.each([
     await checkFit();
   });
 
-  it("is a file note on paper: tables stay tables, and it says from which data set it is", async () => {
+  it("prints as a file note: tables stay tables, and it names its data set", async () => {
     // Letter paper with its margins.
     const { page, checkFit } = await site.open(await fillIn(address), {
       viewport: { width: 700, height: 950 },
@@ -560,7 +560,7 @@ describe("on a phone", () => {
 });
 
 describe("an error", () => {
-  it("of the explorer itself stands in the page's margins", async () => {
+  it("of the explorer itself stays within the page's margins", async () => {
     const { page } = await site.open("/changes", { viewport: { width: 360, height: 740 } });
     await page.route("**/assets/api-*.json", (route) => route.fulfill({ status: 200, body: "-" }));
     await page.goto(`${site.facts.app_url}/explorer`);

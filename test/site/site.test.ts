@@ -495,7 +495,7 @@ describe("the explorer", again, () => {
     expect(name).toBe(general.auditee_name);
   });
 
-  it("gives each plan whole, in the order of the file: in rows and in files", async () => {
+  it("returns each plan in full, in the order of the file, in rows and in files", async () => {
     const [split] = await site.query(
       `select audit_year as year from disclosed.corrective_action_plans
        group by report_id, 1, finding_ref_number having count(*) > 2 order by report_id desc limit 1`,

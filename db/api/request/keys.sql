@@ -20,5 +20,5 @@ select
 from access.active_keys;
 comment on view request.keys is 'Active keys. Each row also has the hash of the deployed API and says whether the service is switched on.';
 comment on column request.keys.statement_timeout is 'In milliseconds, for statement_timeout.';
-comment on column request.keys.is_switched_on is 'Whether the service is switched on, and the database compared with the ledger.';
+comment on column request.keys.is_switched_on is 'Whether the service is switched on, and the database has been compared with the ledger.';
 grant select on request.keys to gateway;

@@ -13,4 +13,4 @@ exception
       using column = column_name;
 end
 $$;
-comment on function access.check_email_address is 'Raises a readable error, which names the column if it is given, if the text is not an email address.';
+comment on function access.check_email_address is 'Raises a readable error if the text is not an email address. The error names the column, if one is given.';

@@ -31,5 +31,5 @@ begin
 end
 $$;
 comment on function access.decide_agreement is
-  'Records that a federal official with Single Audit oversight has approved or denied an agreement. An approved agreement is approved again to move its end later or to remove it.';
+  'Records that a federal official with Single Audit oversight has approved or denied an agreement. To move the last day of an approved agreement later or to remove it, approve the agreement again.';
 grant execute on function access.decide_agreement to key_operator;

@@ -17,5 +17,5 @@ as $$
   select token.access_uuid, token.expires_at from token
 $$;
 comment on function access.issue_access_token is
-  'Creates a token that can be redeemed once, within access.settings.token_lifetime, for a report''s PDF. Returns nulls if the request''s key was revoked a moment ago. Callers must first check that the report exists and that the key may see it.';
+  'Creates a token that can be redeemed once, within access.settings.token_lifetime, for a report''s PDF. Returns nulls if the request''s key has just been revoked. Callers must first check that the report exists and that the key may see it.';
 grant execute on function access.issue_access_token to api_tribal;

@@ -1,4 +1,4 @@
--- In UTC, so that a backup is restored alike in every time zone.
+-- Calculates in UTC, so that restoring a backup does not depend on the time zone.
 create or replace function access.latest_expiry(key_tier text, key_created_at timestamptz)
 returns timestamptz
 language sql immutable security invoker set search_path = ''
@@ -6,4 +6,4 @@ as $$
   select case when key_tier = 'tribal' then (key_created_at at time zone 'UTC' + interval '6 months') at time zone 'UTC' end
 $$;
 comment on function access.latest_expiry is
-  'When a key of this tier expires at the latest; null if it may be valid forever. A key that is issued without an expiry date expires then.';
+  'The latest expiry date of a key of this tier, which is also the default; null if the tier''s keys need not expire.';

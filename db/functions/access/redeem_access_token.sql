@@ -15,5 +15,5 @@ begin
 end
 $$;
 comment on function access.redeem_access_token is
-  'Redeems a token and returns its report ID, or null if the token is not valid (access.valid_tokens), if the service is switched off, or if no data set is published. If calls with the same token coincide, only one gets the report ID.';
+  'Redeems a token and returns its report ID, or null if the token is not valid (access.valid_tokens), if the service is switched off, or if no data set is published. If several calls redeem the same token at once, only one gets the report ID.';
 grant execute on function access.redeem_access_token to report_service;

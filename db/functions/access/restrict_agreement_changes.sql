@@ -21,7 +21,7 @@ begin
     or old.decision is not distinct from 'approved' and old.revoked_at is null and (
       new.revoked_at is not null and to_jsonb(new) - 'revoked_at' = to_jsonb(old) - 'revoked_at'
       or new.ends_on < coalesce(old.ends_on, 'infinity') and to_jsonb(new) - 'ends_on' = to_jsonb(old) - 'ends_on'
-      -- A later end, or none, is a decision: an official approves the agreement again.
+      -- A later last day, or none, needs a new approval by an official.
       or new.decision = 'approved' and new.decided_at > old.decided_at and new.ends_on is distinct from old.ends_on
         and to_jsonb(new) - decision_columns = to_jsonb(old) - decision_columns
     )
@@ -34,7 +34,7 @@ begin
 end
 $$;
 comment on function access.restrict_agreement_changes is
-  'Trigger that allows an agreement to be approved, denied or, once approved, revoked, given an earlier end, or approved again with another end. It refuses every other change.';
+  'Trigger that allows an agreement to be approved or denied. An approved agreement may be revoked, get an earlier last day, or be approved again with another last day. The trigger refuses every other change.';
 
 create or replace trigger tribal_access_agreements_keep
 before insert or update on access.tribal_access_agreements

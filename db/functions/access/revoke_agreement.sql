@@ -12,5 +12,5 @@ begin
   end if;
 end
 $$;
-comment on function access.revoke_agreement is 'Revokes an approved agreement. Every later request with its keys, or with a token that they got, is refused.';
+comment on function access.revoke_agreement is 'Revokes an approved agreement. Later requests with its keys or their tokens are refused.';
 grant execute on function access.revoke_agreement to key_operator;

@@ -14,5 +14,5 @@ begin
 end
 $$;
 comment on function access.revoke_key is
-  'Revokes a key permanently: every later request with it, or with a token that it got, is refused. Returns the time at which the key was first revoked.';
+  'Revokes a key permanently. Later requests with the key or its tokens are refused. Returns when the key was first revoked.';
 grant execute on function access.revoke_key to key_operator;

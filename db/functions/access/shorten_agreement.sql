@@ -13,5 +13,5 @@ begin
 end
 $$;
 comment on function access.shorten_agreement is
-  'Sets the last day of an approved agreement, or moves it earlier. Then every request with its keys is refused.';
+  'Sets the last day of an approved agreement, or moves it earlier. After that day, requests with its keys are refused.';
 grant execute on function access.shorten_agreement to key_operator;

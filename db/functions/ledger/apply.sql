@@ -18,14 +18,14 @@ begin
       as said(kind text, subject text, takes_effect_at timestamptz, recorded_at timestamptz, recorded_by text)
     order by line.place
   loop
-    -- The database wrote the entry and could not record that, or was restored to the moment before.
+    -- The database wrote the entry but did not record this, because of a crash or a restore.
     update ledger.entries set object_number = apply.object_number
     where entries.object_number is null
       and entries.subject = entry.subject and entries.kind = entry.kind and entries.takes_effect_at = entry.takes_effect_at;
     continue when found;
     learned := learned + 1;
     continue when entry.kind = 'report released' and not takes_releases;
-    -- Where the ledger and the database disagree, suppression wins.
+    -- If the ledger and the database disagree, the report stays suppressed.
     delete from ledger.entries
     where entries.object_number is null and entries.subject = entry.subject and entries.kind = 'report released';
     insert into ledger.entries (kind, subject, takes_effect_at, recorded_at, recorded_by, object_number)
@@ -69,5 +69,5 @@ begin
 end
 $$;
 comment on function ledger.apply is
-  'Does what an object of the ledger says and this database does not know: [{"kind": …}]. A key or agreement that this database does not have needs nothing. Returns how many entries it did not know.';
+  'Applies the entries of an object of the ledger: [{"kind": …}]. Skips keys and agreements that this database does not have. Returns how many entries it did not know.';
 grant execute on function ledger.apply to publisher;

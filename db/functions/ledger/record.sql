@@ -4,7 +4,7 @@ language sql volatile security invoker set search_path = ''
 as $$
   insert into ledger.entries (kind, subject, takes_effect_at, recorded_by)
   select entry_kind, entry_subject, effective_at, coalesce(nullif(current_setting('access.operator', true), ''), session_user)
-  -- What ledger.apply() repeats from the ledger is there already.
+  -- Entries that ledger.apply() reads from the ledger exist already.
   where not exists (
     select from (
       select entries.kind, entries.takes_effect_at

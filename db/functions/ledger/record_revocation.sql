@@ -22,7 +22,7 @@ begin
 end
 $$;
 comment on function ledger.record_revocation is
-  'Trigger that records revocations, and ends of keys and agreements that were moved earlier, for the ledger.';
+  'Trigger that records revocations and earlier expiry dates of keys and agreements for the ledger.';
 
 create or replace trigger api_keys_record_revocation
 after update of revoked_at, expires_at on access.api_keys

@@ -93,5 +93,5 @@ begin
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinions, how many findings it has and how many of these concern the program or agency, and when management decisions are due, also those of its older reports ("decisions"). Other counts of findings are of those that concern it. "reports" counts all that were found.';
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. "decisions" lists when management decisions are due, also on older reports. "reports" is the number of all reports found.';
 grant execute on function publication.check_reports to site;

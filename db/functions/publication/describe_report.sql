@@ -38,7 +38,7 @@ begin
     -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
     'modified_programs', publication.list_modified_programs(asked_report_id),
     'parts', parts,
-    -- Of the awards that are shown.
+    -- Only of the awards that the page shows.
     'award_findings', (
       select coalesce(jsonb_object_agg(counted.award_reference, counted.findings), '{}')
       from (

@@ -1,5 +1,5 @@
 -- The findings of a search, for a spreadsheet. It reads only the public tables. See search_findings() for the settings. A spreadsheet
--- has room for 32,767 characters in a cell, and a file of 500 findings with such texts would have 30 MB.
+-- cell holds 32,767 characters, but 500 findings with texts of that length would be 30 MB.
 create or replace function publication.export_findings(criteria jsonb)
 returns json
 language plpgsql stable security definer
@@ -46,5 +46,5 @@ begin
 end
 $$;
 comment on function publication.export_findings is
-  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names. If a search concerns awards, "matching" has the number and the amount of those of a finding''s awards that match it. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans.';
+  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans.';
 grant execute on function publication.export_findings to site;

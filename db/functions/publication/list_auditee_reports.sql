@@ -1,4 +1,4 @@
--- Older reports have no UEI, so a UEI also finds those of its EINs that have none. Some EINs are in thousands of reports.
+-- Older reports have no UEI, so a UEI also finds the reports of its EINs that have none. Some EINs are in thousands of reports.
 create or replace function publication.list_auditee_reports(asked_id text)
 returns setof text
 language sql stable strict security invoker set search_path = ''
@@ -24,4 +24,4 @@ as $$
   )
 $$;
 comment on function publication.list_auditee_reports is
-  'Returns the public reports of the auditee with a UEI or EIN, also those that have its EIN and no UEI.';
+  'Returns the public reports of the auditee with a UEI or EIN. Includes reports that have the auditee''s EIN and no UEI.';

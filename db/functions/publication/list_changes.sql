@@ -36,8 +36,8 @@ begin
       where changes.number = any (read_numbers)
     );
   end if;
-  -- Each public report has its state and its programs among its terms. Reads them once: their index
-  -- would find every report of the agency, and a join could read all terms for each report.
+  -- The terms of each public report include its state and programs. Reads all terms once, because their index would return every
+  -- report of the agency, and a join could read all terms for each report.
   of_reports := array(
     select read.report_id
     from (

@@ -1,4 +1,4 @@
--- A finding names the finding that it repeats only by its number. It is looked for in these public reports from before a year.
+-- A finding names the finding that it repeats only by number. This looks for the number in public reports from earlier years.
 create or replace function publication.list_earlier_findings(asked_year text, numbers text[], reports text[])
 returns jsonb
 language sql stable security invoker set search_path = ''
@@ -21,4 +21,4 @@ as $$
   ) as earlier
 $$;
 comment on function publication.list_earlier_findings is
-  'Returns where the public findings with these numbers are in those of these reports that are from before a year.';
+  'Returns the public findings with these numbers in those of the given reports that are older than the given year.';

@@ -13,4 +13,4 @@ as $$
   ) as modified
 $$;
 comment on function publication.list_modified_programs is
-  'Returns for how many programs of a public report the auditor''s opinion on compliance is qualified, adverse or disclaimed, by its letter.';
+  'Returns, by letter, how many programs of a public report have a qualified or adverse opinion on compliance, or a disclaimer.';

@@ -1,5 +1,5 @@
--- A phrase is written between quotation marks. The search of texts by words knows no phrases: its index has no places of words, and
--- reading the words of thousands of texts again takes seconds.
+-- Phrases are in quotation marks. Full-text search cannot find them quickly: its index has no positions of words, and parsing thousands of
+-- texts again takes seconds.
 create or replace function publication.list_phrases(words text)
 returns text[]
 language sql immutable security invoker set search_path = ''
@@ -12,4 +12,4 @@ as $$
   where phrases.words like '% %'
 $$;
 comment on function publication.list_phrases is
-  'Returns a regular expression for each phrase of two or more words in a search. It is null if there is none.';
+  'Returns a regular expression for each phrase of two or more words in a search; null if there is none.';

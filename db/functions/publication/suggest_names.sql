@@ -1,6 +1,5 @@
--- Names whose words begin with the same two or three letters are compared, at most 3,000 of them, and if there are none, as many
--- names with cities. With 400,000 reports, that takes up to 50 ms of CPU time; comparing all names by their index of trigrams takes up
--- to 500 ms.
+-- Compares at most 3,000 names whose words begin with the same two or three letters. If there are none, does the same with names and
+-- cities. With 400,000 reports, this takes up to 50 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
 create or replace function publication.suggest_names(written text)
 returns jsonb
 language plpgsql stable strict security definer set search_path = ''
@@ -53,5 +52,5 @@ begin
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of public reports'' auditees that, alone or with their cities, are spelled like a text, the most similar first.';
+  'Returns up to five names of auditees of public reports that, alone or with their cities, are spelled like the text, most similar first.';
 grant execute on function publication.suggest_names to site;

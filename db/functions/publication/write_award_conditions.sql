@@ -1,5 +1,5 @@
--- A finding has a row for each of its awards. One row has to meet all conditions: if a finding concerns a direct award of one agency
--- and a passed-through award of another, no search for direct awards of the other should find it.
+-- A finding has a row for each of its awards, and one row must meet all conditions. Otherwise, a finding on a direct award of one agency and
+-- a passed-through award of another would match a search for direct awards of the second agency.
 create or replace function publication.write_award_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''
@@ -23,4 +23,4 @@ as $$
   where criteria ? listed.criterion and criteria ?| array['aln', 'agency', 'direct']
 $$;
 comment on function publication.write_award_conditions is
-  'Returns the conditions of a search that one row of a finding and its award must meet together, as SQL that refers to the criteria as $1. It is null if none concerns awards.';
+  'Returns the conditions of a search that one row of a finding and its award must meet together, as SQL that refers to the criteria as $1; null if none concerns awards.';

@@ -6,7 +6,7 @@ returns text
 language sql immutable security invoker set search_path = ''
 as $$
   select coalesce(string_agg(listed.condition, ' and '), 'true') || coalesce(
-    -- PostgreSQL would read all awards first for an "exists".
+    -- With "exists", PostgreSQL would read all awards first.
     ' and (' || case
       when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat'] then 'findings.awards = 1'
       -- Each of the finding's awards is direct, or none is.

@@ -1,5 +1,5 @@
--- The words of each phrase must be next to each other in a text or in a plan of the finding. Only texts of candidates are compared with
--- the phrases, and "offset 0" keeps PostgreSQL from comparing others first.
+-- The words of each phrase must be next to each other in a text or plan of the finding. "offset 0" makes PostgreSQL compare only the texts
+-- of candidates with the phrases.
 create or replace function publication.write_phrase_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''

@@ -97,8 +97,8 @@ local function learn_wait(place, dict, seconds, share)
   dict:set(name_wait(place), typical + share * (seconds - typical), ANSWER_SECONDS)
 end
 
--- A request that has waited longer than usual asks more often, and one that came late less often, so that requests pass about in
--- the order in which they came. All of them together ask about as often as without that.
+-- Requests that have waited longer than usual ask more often, and newer ones less often, so that requests pass roughly in the order of
+-- their arrival. The total number of attempts stays about the same.
 local function choose_pause(visit, place, dict, now, waiting)
   local waited, typical = now - visit.since, dict:get(name_wait(place)) or 0
   if waited > typical then

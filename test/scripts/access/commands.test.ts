@@ -130,7 +130,7 @@ describe("keys", () => {
       return { result: await keys(`issue --from ${from} --out ${out}`), directory, from, out };
     };
 
-    it("are issued together, and are in a file that only its owner can read", async () => {
+    it("are issued together, into a file that only its owner can read", async () => {
       const [owner, agreement] = [makeOwner(), await approveAgreement()];
       const list = `\ufeffowner_email,tier,label,expires_at,agreement_id\r\n${owner},individual,"a, b",,\r\n
 ${owner},tribal,,${soon},${agreement.slice(0, 18)}\r\n`;
@@ -163,7 +163,7 @@ ${owner},tribal,,${soon},${agreement.slice(0, 18)}\r\n`;
       [head, /The list has no keys/],
       ["tier,owner\n", /Line 1: There is no column "owner"\. Columns: tier, owner_email, label/],
       ["tier,label\n", /Line 1: The column owner_email is missing/],
-      ["tier,tier\n", /Line 1: The column tier is there twice/],
+      ["tier,tier\n", /Line 1: The column tier appears twice/],
       [`${head}${good}individual,OWNER\n`, /Line 3: /],
       [`${head}${good}"individual,OWNER\n`, /Line \d: .*[Qq]uote/],
       [`${head}${good}gold,OWNER,,\n${good}`, /Line 3, column tier: There is no tier "gold"\. Tiers: /],

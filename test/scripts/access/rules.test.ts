@@ -113,7 +113,7 @@ describe("an agreement", () => {
     ["select access.request_agreement('a', 'a@example')", /not an email/],
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
-  it("ends later, or has no end again, once an official approves that", async () => {
+  it("gets a later last day, or none, only if an official approves it again", async () => {
     const again = (day: string) =>
       decision(`'approved', 'Grace', 'Other Agency', 'g@example.gov', null, ${day}`, ":approved");
     const read =
@@ -131,7 +131,7 @@ describe("an agreement", () => {
     ]);
   });
 
-  it("ends when its last day is over in Washington, DC", async () => {
+  it("ends when its last day ends in Washington, DC", async () => {
     const today = "(now() at time zone 'America/New_York')::date";
     const read =
       "select status, (select status from access.key_overview where id = :tribal) as key from access.agreement_overview where id = :approved";

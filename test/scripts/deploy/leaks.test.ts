@@ -219,7 +219,7 @@ it("a pre_config() that serves a hand-made schema with a view of suppressed rows
   await own.client.query("drop schema helper cascade");
 });
 
-it("a function of the pages that the leak check does not ask is refused", async () => {
+it("a function of the pages that the leak check does not call is refused", async () => {
   await copy.write(
     "functions/publication/peek.sql",
     "create or replace function publication.peek(id text) returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general where auditee_uei = id';\ngrant execute on function publication.peek to report_service, site;\n",

@@ -40,7 +40,7 @@ describe("db:deploy --plan", () => {
     await exits(0, ["--plan"]);
   });
 
-  it("lists the locks of each statement on tables that exist, what they block, and what is rewritten or read", async () => {
+  it("lists each statement's locks on existing tables, what they block, and what is rewritten or read", async () => {
     await copy.migrate(
       `create table access.beside (id integer);
        alter table access.beside alter column id type bigint;
@@ -75,7 +75,7 @@ describe("db:deploy --plan", () => {
     await exits(
       3,
       ["--plan"],
-      "\n  Until it commits, it holds these locks on tables that exist:\n    ALTER TABLE access.downloads: rewrites",
+      "\n  Until it commits, it holds these locks on existing tables:\n    ALTER TABLE access.downloads: rewrites",
     );
   });
 

@@ -113,7 +113,7 @@ it("keeps the lists of the last 100 publications and rollbacks, without gaps", a
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
 });
 
-it("the page and the feed show the same changes, newest first, and lead to more reports of each", async () => {
+it("the page and the feed show the same changes, newest first, and link to more reports of each", async () => {
   await publish([...Array(150).keys()].map((number) => number + 200));
   const last = await readLast();
   const manifest = (await readManifest()).changes;
@@ -203,7 +203,7 @@ it("a filter lists reports that are public now and were added or changed, and no
   expect(feed).not.toContain("Name 5003");
 });
 
-it("the page and the feeds do not name a report from the moment on in which it is suppressed", async () => {
+it("the page and the feeds stop naming a report as soon as it is suppressed", async () => {
   const service = await startPages(here.database.url);
   onTestFinished(service.close);
   const load = async (is_public: string) => {
@@ -221,7 +221,7 @@ it("the page and the feeds do not name a report from the moment on in which it i
   for (const text of await read()) expect(text).not.toContain("Hidden");
 });
 
-it("a feed is XML whatever is in the names", async () => {
+it("a feed is valid XML, whatever the names contain", async () => {
   const [found] = await here.list("select publication.describe_changes()");
   const change = changesSchema.parse(found).find(({ first }) => first.added.length > 0);
   const [report = ""] = change?.first.added ?? [];

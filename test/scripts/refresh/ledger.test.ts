@@ -58,7 +58,7 @@ useCopies(here.database, async () => {
   expect((await publish()).code).toBe(0);
 });
 
-it("the ledger has a suppression before it is live, and a release and a revocation after they are", async () => {
+it("the ledger gets a suppression before it takes effect, and a release or revocation afterwards", async () => {
   const key = await issueKey();
   expect((await publish(2)).code).toBe(0);
   expect(await say()).toEqual([`report suppressed ${id(2)}`]);
@@ -87,13 +87,13 @@ it("a suppression counts even if its publication fails", async () => {
   expect(await publicReports()).toEqual([1]);
 });
 
-it("files that a gate refuses suppress nothing", async () => {
+it("files that a check rejects suppress nothing", async () => {
   await here.write("general", [submission(1, { is_public: "f" }), submission(2, { is_public: "f" })]);
   expect(await here.publish("--force")).toMatchObject({ code: 1 });
   expect(await say()).toEqual([]);
 });
 
-it("a database restored to before a suppression and a revocation is off until it knows both, and then until it is published again", async () => {
+it("a database restored to before a suppression and a revocation answers no requests until it has read both and has been refreshed", async () => {
   const key = await issueKey();
   const restored = await copyNow();
   await publish(2);
@@ -102,7 +102,7 @@ it("a database restored to before a suppression and a revocation is off until it
   const read = (sql: string) => ask(restored, sql);
   expect(await read("select publication.is_switched_on()")).toEqual([false]);
   const refused =
-    "This database was restored, or copied from another server. Run npm run refresh -- --continue-ledger";
+    "This database was restored, or copied from another server. If this database replaces the original, run npm run refresh -- --continue-ledger";
   await expect(compare(restored.url)).rejects.toThrow(refused);
   expect(await withPublisher(on(restored.url), (client) => continueLedger(client, undefined))).toEqual({
     withdrawn: true,
@@ -110,7 +110,7 @@ it("a database restored to before a suppression and a revocation is off until it
   expect(await read("select count(*)::int from publication.suppressed_reports")).toEqual([1]);
   expect(await read(`select status from access.key_overview where id = '${key}'`)).toEqual(["revoked"]);
   expect(await read("select publication.live_data_set()")).toEqual([null]);
-  // The database from which the backup came learns what the restored one writes, but publishes nothing.
+  // The original database reads what the restored one writes, but publishes nothing.
   const other = "update access.api_keys set revoked_at = now() where key_prefix = 'DEMO_KEY'";
   await ask(restored, other);
   await compare(restored.url);
@@ -135,7 +135,7 @@ it("a report that was released later stays public in a restored database", async
   ).toEqual([true, true]);
 });
 
-it("a release that the ledger does not have loses against a suppression that it has", async () => {
+it("a suppression in the ledger overrides a release that the ledger does not have", async () => {
   await publish(2);
   await here.refresh("--release", id(2));
   const restored = await copyNow();
@@ -152,7 +152,7 @@ it("a release that the ledger does not have loses against a suppression that it 
   expect(await ask(restored, "select report_id from publication.suppressed_reports")).toEqual([id(2)]);
 });
 
-it("a copy that gets a ledger of its own learns what the original's ledger has, and is independent then", async () => {
+it("a copy that gets its own ledger first reads the original's ledger, and is then independent", async () => {
   const copy = await copyNow();
   await publish(2);
   const place = await makeDirectory();
@@ -163,7 +163,7 @@ it("a copy that gets a ledger of its own learns what the original's ledger has, 
   expect(await isOn()).toBe(true);
 });
 
-it("a database of the same server that lost its last commits learns them from the ledger", async () => {
+it("a database that lost its last commits on the same server reads them from the ledger", async () => {
   const [before] = await select("select last_object from ledger.claim");
   await publish(2);
   await select("delete from ledger.entries; truncate publication.suppressed_reports");
@@ -193,7 +193,7 @@ it("an object that was written just before a crash is not written twice", async 
   ).toEqual([1, 1]);
 });
 
-it("while the ledger is away, requests are answered and keys are revoked, but nothing is published", async () => {
+it("while the ledger is unreachable, requests are answered and keys are revoked, but nothing is published", async () => {
   const place = await readPlace();
   const key = await issueKey();
   await rename(place, `${place}-away`);
@@ -209,14 +209,14 @@ it("while the ledger is away, requests are answered and keys are revoked, but no
   expect(await say()).toHaveLength(1);
 });
 
-it("a missing object is named, by a comparison and by --continue-ledger", async () => {
+it("a comparison and --continue-ledger name a missing object", async () => {
   const place = await readPlace();
   for (const _ of [1, 2]) {
     await select("select access.revoke_key($1)", [await issueKey()]);
     await compare();
   }
   await rm(path.join(place, "000000000003.jsonl"));
-  const message = `The ledger in ${place} lacks 000000000003.jsonl. Restore this object.`;
+  const message = `The ledger in ${place} lacks the object 000000000003.jsonl. Restore it.`;
   await expect(compare()).rejects.toThrow(message);
   await writeFile(path.join(place, "000000000004.jsonl"), "{}\n");
   expect(await here.refresh("--continue-ledger")).toMatchObject({
@@ -324,28 +324,32 @@ it("an agreement that was approved again before its revocation was learned is re
   expect(await ask(restored, "select status from access.agreement_status")).toEqual(["revoked"]);
 });
 
-it("a ledger begins only in an empty place, and continues only where one is", async () => {
+it("--new-ledger needs an empty place, and --continue-ledger an existing ledger", async () => {
   const place = await readPlace();
   const empty = await makeDirectory();
-  expect((await here.refresh("--new-ledger", place)).output).toContain(`${place} has a ledger.`);
-  expect((await here.refresh("--continue-ledger", empty)).output).toContain(`${empty} has no ledger.`);
+  expect((await here.refresh("--new-ledger", place)).output).toContain(
+    `There is already a ledger in ${place}.`,
+  );
+  expect((await here.refresh("--continue-ledger", empty)).output).toContain(
+    `There is no ledger in ${empty}.`,
+  );
   expect((await here.refresh("--new-ledger", empty)).code).toBe(0);
   expect((await here.refresh("--continue-ledger", place)).output).toContain("belongs to another database.");
 });
 
-it("a database that lost everything learns what was suppressed from the ledger alone", async () => {
+it("a database that lost everything reads its suppressions from the ledger", async () => {
   await publish(2);
   const place = await readPlace();
   await select(
     "truncate ledger.entries, publication.suppressed_reports, ledger.claim; insert into ledger.claim default values",
   );
-  expect((await publish()).output).toContain("No ledger was begun for this database.");
+  expect((await publish()).output).toContain("This database has no ledger.");
   expect(await here.refresh("--continue-ledger", place)).toMatchObject({ code: 0 });
   expect((await publish()).code).toBe(0);
   expect(await publicReports()).toEqual([1]);
 });
 
-it("a bucket works if it refuses to replace objects", async () => {
+it("a bucket must support conditional writes", async () => {
   const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "secret" };
   const s3 = await startS3Server({ bucket: "data", ...keys });
   onTestFinished(() => s3.close());

@@ -133,7 +133,7 @@ it.each<[string, Edits, RegExp]>([
 describe("a deployment", () => {
   const copy = useCopy();
 
-  it("does not show rows that a migration fails on", async () => {
+  it("does not show rows that make a migration fail", async () => {
     await here.load();
     await copy.migrate("do $$ begin perform auditee_name::integer from suppressed.general; end $$");
     const args = ["--directory", copy.directory, "--accept-unknown-release"];
