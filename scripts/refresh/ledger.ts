@@ -47,6 +47,9 @@ const entriesAtATime = 10_000;
 const told =
   "Run npm run refresh -- --continue-ledger if it takes the place of the database that wrote there, or --new-ledger PLACE if it is a copy (docs/operations.md, The ledger).";
 
+export const withdrawnMessage =
+  "The data set showed reports that were suppressed later, so it was withdrawn: requests get 503 until the next refresh.";
+
 /**
  * Reads what the ledger has and this database does not, writes what this database has and the ledger does not, and then lets
  * the service be on. The client must have the role publisher.
