@@ -47,6 +47,9 @@ const entriesAtATime = 10_000;
 const nextStep =
   "If this database replaces the original, run npm run refresh -- --continue-ledger. If it is a copy, run npm run refresh -- --new-ledger PLACE (docs/operations.md, The ledger).";
 
+export const withdrawnMessage =
+  "The data set showed reports that were suppressed later, so it was withdrawn: requests get 503 until the next refresh.";
+
 /**
  * Reads new entries from the ledger, writes waiting entries to it, and then lets the database answer requests. The client must have
  * the role publisher.

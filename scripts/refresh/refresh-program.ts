@@ -10,7 +10,7 @@ import { closeOnSignal } from "../../shared/run-until-signal.ts";
 import { findOperator, readOperator } from "../access/operator.ts";
 import { signalLoss, withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { beginLedger, continueLedger } from "./ledger.ts";
+import { beginLedger, continueLedger, withdrawnMessage } from "./ledger.ts";
 import { lockPublication, RefreshIsRunning } from "./lock-publication.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
@@ -156,9 +156,6 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
     await asPublisher((client) => runRefresh(client, wanted, print));
   }
 }
-
-const withdrawnMessage =
-  "The data set was withdrawn, because it shows reports that were suppressed later. Requests get 503 until you refresh again.";
 
 const switchRequests =
   "update publication.settings set is_switched_on = $1, changed_at = now(), changed_by = session_user";

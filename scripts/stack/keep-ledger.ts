@@ -2,7 +2,13 @@ import { mkdir, readdir } from "node:fs/promises";
 import type { Client } from "pg";
 import { describeError } from "../../shared/describe-error.ts";
 import { withPublisher } from "../refresh/connect-publisher.ts";
-import { beginLedger, compareWithLedger, continueLedger, LedgerRefused } from "../refresh/ledger.ts";
+import {
+  beginLedger,
+  compareWithLedger,
+  continueLedger,
+  LedgerRefused,
+  withdrawnMessage,
+} from "../refresh/ledger.ts";
 import type { PartContext } from "./parts.ts";
 
 const pollMilliseconds = 2_000;
@@ -13,21 +19,25 @@ const pollMilliseconds = 2_000;
  * elsewhere.
  */
 export async function keepLedger(
-  { config, log, onStop }: PartContext,
+  { config, log, report, onStop }: PartContext,
   databaseUrl: string,
   directory: string,
 ): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = { connectionString: databaseUrl };
+  const follow = async (client: Client) => {
+    const { withdrawn } = await continueLedger(client, directory);
+    if (withdrawn) report(withdrawnMessage);
+  };
   const objects = (await readdir(directory)).filter((name) => !name.startsWith("."));
   await withPublisher(database, async (client) => {
     const place = await readPlace(client);
     if (place === directory || (place !== null && config.DATABASE_URL !== undefined)) {
       await compareWithLedger(client).catch(async (error: unknown) => {
         if (!(error instanceof LedgerRefused) || place !== directory) throw error;
-        await continueLedger(client, directory);
+        await follow(client);
       });
-    } else if (objects.length > 0) await continueLedger(client, directory);
+    } else if (objects.length > 0) await follow(client);
     else await beginLedger(client, directory);
   });
   let problem: string | undefined;

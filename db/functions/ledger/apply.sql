@@ -1,6 +1,8 @@
 create or replace function ledger.apply(object_number bigint, object_entries jsonb, takes_releases boolean)
 returns integer
-language plpgsql volatile security definer set search_path = ''
+language plpgsql volatile security definer
+-- While it adds thousands of entries, statistics still say that the table is small.
+set search_path = '' set enable_seqscan = off
 as $$
 declare
   entry record;

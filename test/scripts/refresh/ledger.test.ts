@@ -254,6 +254,20 @@ it.each<[string, (header: string) => string]>([
   expect(await list("select last_object::int from ledger.claim")).toEqual([1]);
 });
 
+it("thousands of entries are learned without reading the table for each", async () => {
+  const entries = Array.from({ length: 200 }, (_, index) => ({
+    ...entry,
+    kind: "report suppressed",
+    subject: id(1000 + index),
+  }));
+  await select("begin");
+  await select("select ledger.apply(2, $1, true)", [JSON.stringify(entries)]);
+  expect(
+    await list("select seq_scan::int from pg_stat_xact_user_tables where relid = 'ledger.entries'::regclass"),
+  ).toEqual([0]);
+  await select("rollback");
+});
+
 it("only the refresher's user can read the ledger", async () => {
   const place = await readPlace();
   for (const name of await readdir(place))
