@@ -67,7 +67,7 @@ function addIssue(parts: Parts): void {
         return;
       }
       if (out !== undefined)
-        throw new UsageError("--out works only with --from. Add --from with the list of keys.");
+        throw new UsageError("--out works only with --from. To issue the keys of a list, add --from.");
       if (tier === undefined) throw new UsageError("Name the key's tier with --tier.");
       if (owner === undefined) throw new UsageError("Enter the owner's email address with --owner.");
       const values = [tier, owner, label, expires, agreement];
