@@ -10,7 +10,7 @@ import { readCpuTime, readTreeTime } from "../test/support/read-cpu-time.ts";
 import { kongProgram, startKong, unlimitedAddresses } from "../test/support/start-kong.ts";
 import { redisProgram, startRedis } from "../test/support/start-redis.ts";
 import { type BenchStack, describeKey, readUnlimitedConfig } from "./bench-stack.ts";
-import { type Arm, ask, measure, sum } from "./measure.ts";
+import { type Arm, ask, listMain, measure, sum } from "./measure.ts";
 import type { Table } from "./results.ts";
 
 const connections = 8;
@@ -82,7 +82,7 @@ export async function measureLookups(
     process.stderr.write("Measured: look-ups.\n");
     const base = sum(costs["PostgREST alone"] ?? {});
     const rows = Object.entries(costs).map(([arm, cost]) => {
-      return [arm, { ...cost, all: sum(cost), relative: sum(cost) / base }];
+      return [arm, { ...listMain(cost), all: sum(cost), relative: sum(cost) / base }];
     });
     return {
       title: `Look-ups of a report by its ID, ${connections} at a time`,

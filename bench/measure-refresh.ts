@@ -4,7 +4,7 @@ import { readTreeTime } from "../test/support/read-cpu-time.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { apiClients, readers, type Sample, sendLoad } from "./load.ts";
-import { quantile } from "./measure.ts";
+import { listMain, quantile } from "./measure.ts";
 import type { Table } from "./results.ts";
 
 /** Requests that all clients send per second. */
@@ -146,7 +146,7 @@ function describeRefresh({ steps, longestLockWait }: RefreshTimes): Table {
     for (const name of ["clock", "PostgreSQL", "command"] as const) total[name] += time[name];
   const rows = [...steps, ["in all", total] as const].map(([step, { clock, PostgreSQL, command }]) => [
     step,
-    { seconds: clock, PostgreSQL, command, both: PostgreSQL + command },
+    { seconds: clock, ...listMain({ PostgreSQL, command }), both: PostgreSQL + command },
   ]);
   return {
     title: "Refresh",

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { to as copyTo } from "pg-copy-streams";
 import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { BenchStack } from "./bench-stack.ts";
-import { ask, measureCost, sum } from "./measure.ts";
+import { ask, listMain, mapValues, measureCost, sum } from "./measure.ts";
 import type { BarePostgrest, Gateways } from "./measure-lookups.ts";
 import type { Table } from "./results.ts";
 
@@ -131,12 +131,8 @@ function choosePages(total: number): () => string {
 }
 
 function describeCost(cost: Record<string, number>, count: number): Record<string, number> {
-  const scale = 1000 / count;
-  const parts = Object.entries(cost).filter(([name, value]) => name !== "here" && value > 0.5);
-  return {
-    all: sum(cost) * scale,
-    ...Object.fromEntries(parts.map(([name, value]) => [name, value * scale])),
-  };
+  const { here: _, ...seconds } = mapValues(cost, (milliseconds) => (milliseconds * 1000) / count);
+  return { all: (sum(cost) * 1000) / count, ...listMain(seconds) };
 }
 
 /** Runs queries over the bulk file of federal_awards, with one thread. */

@@ -11,11 +11,14 @@ export interface Table {
 /** Writes the tables as Markdown, for bench/RESULTS.md. */
 export function describeResults(environment: string, turns: number, tables: Table[]): string {
   const sections = tables.map(({ title, text, rows }) => `## ${title}\n\n${text}\n\n${formatRows(rows)}\n`);
-  return `# Measurements of ${new Date().toISOString().slice(0, 10)}
+  const load = loadavg().map(Math.round).join(", ");
+  return `# Measurements
 
-${environment}. The load average at the end was ${loadavg().map(Math.round).join(", ")}.
+For maintainers: what requests, pages and refreshes cost.
 
-CPU time is that of all programs together, except of the clients, which run on the same machine: the median of ${turns} turns.
+\`npm run bench\` printed these figures in one run on ${new Date().toISOString().slice(0, 10)}. ${environment}. The load averages at the end were ${load}.
+CPU time is that of all programs together, except of the clients, which run on the same machine: the median of ${turns} turns. Other
+load on the machine makes it longer, so compare it only with its table.
 
 ${sections.join("\n")}`;
 }
