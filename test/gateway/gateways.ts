@@ -128,11 +128,16 @@ export async function startRealKong(
  *
  * @param limits of each tier
  * @param environment overrides gateway/kong.env
+ * @param answer of the upstream
  */
-export async function startSharedRedis(limits: Record<string, Limit>, environment: NodeJS.ProcessEnv = {}) {
+export async function startSharedRedis(
+  limits: Record<string, Limit>,
+  environment: NodeJS.ProcessEnv = {},
+  answer: RequestListener = (_, response) => response.end("[]"),
+) {
   const [port, password] = [await findFreePort(), "the password of this test"];
   const startOneRedis = () => startRedis(port, password);
-  const upstream = await startUpstream((_, response) => response.end("[]"));
+  const upstream = await startUpstream(answer);
   const shared = {
     ...unlimitedAddresses,
     REDIS_HOST: "127.0.0.1",
@@ -156,6 +161,7 @@ export async function startSharedRedis(limits: Record<string, Limit>, environmen
     },
     /** How many requests with this key Redis knows of. */
     sumCounts: (key: string) => askRedis(port, password, sumCounts, `*${nameClient(key)}`),
+    countKeys: () => askRedis(port, password, "return redis.call('DBSIZE')", ""),
     watch: () => watchRedis(port, password),
     /** @param gatewayPort a free port if absent */
     startGateway: (gatewayPort?: number) => startRealKong(config, upstream, [], shared, gatewayPort),
