@@ -128,11 +128,16 @@ export async function startRealKong(
  *
  * @param limits of each tier
  * @param environment overrides gateway/kong.env
+ * @param answer of the upstream
  */
-export async function startSharedRedis(limits: Record<string, Limit>, environment: NodeJS.ProcessEnv = {}) {
+export async function startSharedRedis(
+  limits: Record<string, Limit>,
+  environment: NodeJS.ProcessEnv = {},
+  answer: RequestListener = (_, response) => response.end("[]"),
+) {
   const [port, password] = [await findFreePort(), "the password of this test"];
   const startOneRedis = () => startRedis(port, password);
-  const upstream = await startUpstream((_, response) => response.end("[]"));
+  const upstream = await startUpstream(answer);
   const shared = {
     ...unlimitedAddresses,
     REDIS_HOST: "127.0.0.1",
@@ -155,7 +160,8 @@ export async function startSharedRedis(limits: Record<string, Limit>, environmen
       redis = await startOneRedis();
     },
     /** How many requests with this key Redis knows of. */
-    sumCounts: (key: string) => askRedis(port, password, sumCounts, `*${hash(key)}`),
+    sumCounts: (key: string) => askRedis(port, password, sumCounts, `*${nameClient(key)}`),
+    countKeys: () => askRedis(port, password, "return redis.call('DBSIZE')", ""),
     watch: () => watchRedis(port, password),
     /** @param gatewayPort a free port if absent */
     startGateway: (gatewayPort?: number) => startRealKong(config, upstream, [], shared, gatewayPort),
@@ -163,6 +169,8 @@ export async function startSharedRedis(limits: Record<string, Limit>, environmen
 }
 
 export const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+/** How the names of a key's windows end. */
+export const nameClient = (key: string) => hash(key).slice(0, 32);
 const sumCounts =
   "local sum = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do for _, count in ipairs(redis.call('HVALS', key)) do sum = sum + count end end return sum";
 

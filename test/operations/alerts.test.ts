@@ -122,6 +122,7 @@ const faults: [alert: string, series: Record<string, string>, delay?: number][] 
   ],
   ["ClockSkewed", { node_timex_offset_seconds: stays(2) }],
   ["ClockSkewed", { node_timex_sync_status: stays(0) }],
+  ["CountersFilling", { kong_counters_memory_ratio: stays(0.81) }],
   ["CertificateExpiring", { probe_ssl_earliest_cert_expiry: stays(13 * 86400) }],
 ];
 
@@ -167,6 +168,7 @@ const healthy = {
   'node_filesystem_size_bytes{fstype="ext4"}': stays(100),
   node_timex_offset_seconds: stays(0.01),
   node_timex_sync_status: stays(1),
+  kong_counters_memory_ratio: stays(0.79),
   probe_ssl_earliest_cert_expiry: stays(60 * 86400),
 };
 

@@ -29,7 +29,7 @@ function findSelectors(expression: string): { metric: string; labels: string[] }
 const project = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFile(path.join(project, file), "utf8");
 
-/** Metrics of Prometheus, exporters and CloudNativePG that rules and dashboard may use. */
+/** Metrics of Prometheus, exporters, CloudNativePG, and Kong with Redis that rules and dashboard may use. */
 const foreign = new Set([
   "up",
   ...["node_filesystem_avail_bytes", "node_filesystem_size_bytes"],
@@ -39,6 +39,7 @@ const foreign = new Set([
   ...["in_recovery", "lag", "is_wal_receiver_up"].map((name) => `cnpg_pg_replication_${name}`),
   ...["cnpg_pg_stat_archiver_last_failed_time", "cnpg_pg_stat_archiver_last_archived_time"],
   "probe_ssl_earliest_cert_expiry",
+  "kong_counters_memory_ratio",
 ]);
 
 const logger = pino({ level: "silent" });

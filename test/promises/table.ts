@@ -82,7 +82,7 @@ const kong: PromiseOfFile[] = [
   kongEnv("has room for as many clients and connections as docs/operations.md says", {
     NGINX_WORKER_PROCESSES: "2",
     NGINX_EVENTS_WORKER_CONNECTIONS: "8192",
-    NGINX_HTTP_LUA_SHARED_DICT: "single_audit_counts 32m",
+    NGINX_HTTP_LUA_SHARED_DICT: "single_audit_counts 512m",
   }),
   kongEnv("compresses every kind of response", {
     NGINX_PROXY_GZIP: "on",
@@ -233,7 +233,7 @@ const readInitdb = ({ environment }: Service) => environment?.POSTGRES_INITDB_AR
 
 const countersCommand = (secrets: string) => [
   ...["valkey-server", `${secrets}/counters_config`],
-  ...["--save", "", "--appendonly", "no", "--maxmemory", "64mb", "--maxmemory-policy", "volatile-lru"],
+  ...["--save", "", "--appendonly", "no", "--maxmemory", "384mb", "--maxmemory-policy", "volatile-lru"],
 ];
 
 const fetchReady = (port: number) =>
@@ -438,7 +438,8 @@ const compose: PromiseOfFile[] = [
   },
   {
     file: "docker-compose.yml",
-    promise: "keeps the counters in memory, and pushes out first what a flood counts",
+    promise:
+      "keeps the counters in memory, with room for a million keys, and drops the least recently used first",
     read: ({ compose: { services } }) => services.counters?.command,
     expected: countersCommand("/run/secrets"),
   },
@@ -688,7 +689,7 @@ const kubernetes: PromiseOfFile[] = [
     },
   ),
   ...kubernetesRow(
-    "keeps the counters in memory, and pushes out first what a flood counts",
+    "keeps the counters in memory, with room for a million keys, and drops the least recently used first",
     (manifests) => ofPods(manifests, ({ containers }) => containers[0]?.args).counters,
     countersCommand("/run/secrets/single-audit"),
   ),
@@ -979,6 +980,7 @@ const alerts = {
   ReplicaLagging: "warning 5m > 60 > 60 == 1 == 1",
   DiskFilling: "warning 1h tmpfs|overlay|squashfs|ramfs 6h 86400 < 0 < 0.3",
   DiskAlmostFull: "critical 5m tmpfs|overlay|squashfs|ramfs < 0.1",
+  CountersFilling: "warning 5m > 0.8",
   ClockSkewed: "warning 10m > 1 == 0",
   CertificateExpiring: "warning 1h < 14 86400",
 };

@@ -31,6 +31,7 @@ export type RunningKong = Awaited<ReturnType<typeof startKong>>;
 /** Starts real Kong as `npm start -- --gateway kong` does, without a stack. */
 export async function startKong(facts: KongFacts) {
   const { directory, config, upstream, gatewayToken, environment, port = await findFreePort() } = facts;
+  const metricsPort = await findFreePort();
   const [file, prefix] = [path.join(directory, "kong.yml"), path.join(directory, "kong")];
   // Kong's unprivileged user must be able to enter the directory.
   await chmod(directory, 0o755);
@@ -39,7 +40,7 @@ export async function startKong(facts: KongFacts) {
     binary: kongProgram,
     prefix,
     port,
-    metricsPort: await findFreePort(),
+    metricsPort,
     config: file,
     environment: { ...process.env, ...environment, POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken },
   });
@@ -47,6 +48,7 @@ export async function startKong(facts: KongFacts) {
   await ready;
   return {
     url: `http://127.0.0.1:${port}`,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     port,
     pid,
     stop: () => stop(5000),

@@ -41,7 +41,7 @@ local KEY_LENGTH_RUN = ("%w"):rep(40)
 local handler = { PRIORITY = 1250, VERSION = "1.0.0" }
 
 -- Set in each worker if the gateways share their counts in a Redis.
-local exchange_counts
+local redis_counts
 
 -- Sets a header for PostgREST, or removes it if there is no value, so that no client can set it.
 local function set_or_clear(request, name, value)
@@ -110,10 +110,9 @@ end
 -- Kong calls this in each worker when it starts.
 function handler:configure(configs)
   local redis = configs and configs[1] and configs[1].redis
-  if redis and is_set(redis.host) and not exchange_counts then
-    local redis_counts = require "kong.plugins.single-audit.redis_counts"
+  if redis and is_set(redis.host) and not redis_counts then
+    redis_counts = require "kong.plugins.single-audit.redis_counts"
     redis_counts.start(redis, ngx.shared.single_audit_counts)
-    exchange_counts = redis_counts.exchange
   end
 end
 
@@ -152,13 +151,17 @@ local function complete_query(request, config)
 end
 
 local function name_known(hash)
-  return "known:" .. hash
+  return "known:" .. hash:sub(1, 32)
+end
+
+-- Whether PostgreSQL has accepted the key.
+local function is_known(request, counts)
+  return request.tier == "demo" or counts:get(name_known(request.hash)) ~= nil
 end
 
 -- Waits until fewer requests are in progress. Returns a refusal if that takes too long.
 local function wait_for_place(request, config, counts)
-  local is_known = request.tier == "demo" or counts:get(name_known(request.hash)) ~= nil
-  local visit = places.open(config, request, is_known)
+  local visit = places.open(config, request, is_known(request, counts))
   kong.ctx.plugin.visit = visit
   local verdict, answer = places.ask(visit, counts, ngx.now())
   while verdict == "wait" and not request.has_left do
@@ -195,6 +198,16 @@ local function notice_leaving(request)
   ngx.on_abort(function() request.has_left = true end)
 end
 
+-- Counts a request, unless its key has yet to be accepted. Returns whether a window is full.
+local function count(request, windows, counts)
+  local shared = redis_counts or {}
+  rate_limit.is_full(windows, counts)
+  if is_known(request, counts) or rate_limit.has_begun(windows, shared.has) then
+    kong.ctx.plugin.is_counted = true
+    return rate_limit.count(windows, counts, shared.exchange)
+  end
+end
+
 -- Refuses a request, or counts it. Requests that are refused do not count toward the rate limit.
 local function refuse_or_count(request, config)
   local refused = refuse_flood() or refuse_request.check(request)
@@ -218,8 +231,7 @@ local function refuse_or_count(request, config)
   end
   -- A new window may have begun meanwhile.
   windows = rate_limit.open_windows(config.limits, request, ngx.time())
-  rate_limit.is_full(windows, counts)
-  if rate_limit.count(windows, counts, exchange_counts) then
+  if count(request, windows, counts) then
     return rate_limit.refuse(windows)
   end
   kong.ctx.plugin.windows = windows
@@ -337,13 +349,24 @@ local function note_page(request)
   end
 end
 
--- Counts a key's request as a use, or forgets a key that does not exist. Errors of the database say nothing about the key.
-local function note_key(config, request, windows, source, status)
-  local counts = ngx.shared.single_audit_counts
+-- Whether PostgreSQL ran the query. An error of the database says nothing about the key, unless the query itself was too costly:
+-- 500, or 503 with 53400.
+local function has_run(status)
+  local proxy_status = kong.response.get_header("Proxy-Status")
+  return status <= 500 or type(proxy_status) == "string" and proxy_status:find("error=53400$") ~= nil
+end
+
+-- Counts the first request of a key that PostgreSQL accepts, and notes that the key is used. Forgets a key that does not exist.
+local function note_key(config, plugin, source, status)
+  local counts, request, windows = ngx.shared.single_audit_counts, plugin.request, plugin.windows
   if is_key_unknown(source, status) then
-    rate_limit.forget(windows, counts)
     counts:delete(name_known(request.hash))
-  elseif source == "service" and status < 500 then
+    return
+  end
+  if source == "service" and not plugin.is_counted and has_run(status) then
+    rate_limit.count_late(windows, counts, redis_counts and redis_counts.tell)
+  end
+  if source == "service" and status < 500 then
     counts:set(name_known(request.hash), true, KNOWN_SECONDS)
     if is_set(config.usage_url) then
       key_use.note(config.usage_url, request.hash, windows[1].number)
@@ -361,11 +384,6 @@ function handler:header_filter(config)
     places.answer(plugin.visit, ngx.shared.single_audit_counts)
   end
   response.set_header("X-Request-Id", request.id or ngx.var.kong_request_id)
-  if plugin.windows then
-    for name, value in pairs(rate_limit.headers(plugin.windows)) do
-      response.set_header(name, value)
-    end
-  end
   if status >= 400 and not plugin.is_refused then
     status = rewrite_error_head(source, status, request)
   end
@@ -380,7 +398,10 @@ function handler:header_filter(config)
     note_page(request)
   end
   if plugin.windows then
-    note_key(config, request, plugin.windows, source, status)
+    note_key(config, plugin, source, status)
+    for name, value in pairs(rate_limit.headers(plugin.windows)) do
+      response.set_header(name, value)
+    end
   end
   plugin.filters_body = plugin.error ~= nil or plugin.csv ~= nil
 end

@@ -23,7 +23,7 @@ local function find_limit(parameters)
 end
 
 local function name_permit(hash)
-  return "cacheable:" .. hash
+  return "cacheable:" .. hash:sub(1, 32)
 end
 
 -- nginx does not send these to PostgREST if it uses its cache, and would answer some of them itself.

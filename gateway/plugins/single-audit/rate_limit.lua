@@ -2,10 +2,15 @@
 --
 -- Each gateway numbers a client's requests in a dictionary that its workers share, and adds what the other gateways have
 -- counted (redis_counts.lua). Numbers and not increments are exchanged, so a number that arrives late or twice counts once.
+--
+-- A key's first request counts when PostgreSQL has accepted the key. So made-up keys, which nginx counts by network (kong.env), leave
+-- nothing here that could push out the counts of clients.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 
 local PERIODS = { { name = "Hour", field = "hour", seconds = 3600 }, { name = "Day", field = "day", seconds = 86400 } }
+-- With a longer key, each entry of the dictionary would take 256 bytes instead of 128.
+local HASH_LENGTH = 32
 -- Counts are kept a little longer than their window, so that late requests still find them.
 local GRACE_SECONDS = 60
 
@@ -18,7 +23,7 @@ local rate_limit = {}
 --- @return a list of { name, by, limit, resets_in, key, lifetime }
 function rate_limit.open_windows(limits, request, now)
   local tier = limits[request.tier] and request.tier or "default"
-  local client = limits[tier].by == "network" and request.network or request.hash
+  local client = limits[tier].by == "network" and request.network or request.hash:sub(1, HASH_LENGTH)
   local windows = {}
   for _, period in ipairs(PERIODS) do
     local limit, start = limits[tier][period.field], now - now % period.seconds
@@ -26,7 +31,7 @@ function rate_limit.open_windows(limits, request, now)
       local resets_in = start + period.seconds - now
       windows[#windows + 1] = {
         name = period.name, by = limits[tier].by, limit = limit, resets_in = resets_in, lifetime = resets_in + GRACE_SECONDS,
-        key = ("%s:%d:%s:%s"):format(period.field, start, tier, client),
+        key = ("%s%d:%s:%s"):format(period.field:sub(1, 1), start / period.seconds, tier, client),
       }
     end
   end
@@ -52,19 +57,34 @@ end
 function rate_limit.is_full(windows, counts)
   for _, window in ipairs(windows) do
     window.number = (counts:get(window.key) or 0) + 1
-    window.others = counts:get("others:" .. window.key) or 0
+    window.others = counts:get("o:" .. window.key) or 0
   end
   return is_any_over(windows)
 end
 
---- Counts a request in each window, or in none of them if one is full.
---- @param exchange  nil, or a function that tells the other gateways the windows' numbers, and sets window.others and
----   window.number; if they cannot be reached, the last numbers that they told stay
---- @return whether one of the windows is full
-function rate_limit.count(windows, counts, exchange)
+--- Whether PostgreSQL has accepted the key in one of the windows. A client network needs no key.
+--- @param is_shared  nil, or a function that returns whether another gateway has counted requests in the windows
+function rate_limit.has_begun(windows, is_shared)
+  for _, window in ipairs(windows) do
+    if window.by == "network" or window.number > 1 or window.others > 0 then
+      return true
+    end
+  end
+  return is_shared ~= nil and is_shared(windows)
+end
+
+local function add_one(windows, counts)
   for _, window in ipairs(windows) do
     window.number = counts:incr(window.key, 1, 0, window.lifetime)
   end
+end
+
+--- Counts a request in each window, or in none of them if one is full.
+--- @param exchange  nil, or a function that tells the other gateways the windows' numbers, and raises window.others and
+---   window.number to what they know
+--- @return whether one of the windows is full
+function rate_limit.count(windows, counts, exchange)
+  add_one(windows, counts)
   if exchange then
     exchange(windows)
   end
@@ -77,12 +97,12 @@ function rate_limit.count(windows, counts, exchange)
   return full
 end
 
---- Forgets a key that PostgreSQL does not know, so that made-up keys do not push those of clients out of the dictionary.
-function rate_limit.forget(windows, counts)
-  for _, window in ipairs(windows) do
-    if window.by == "key" then
-      counts:delete(window.key)
-    end
+--- Counts a request that was let pass before PostgreSQL had accepted its key.
+--- @param tell  nil, or a function that tells the other gateways the windows' numbers later
+function rate_limit.count_late(windows, counts, tell)
+  add_one(windows, counts)
+  if tell then
+    tell(windows)
   end
 end
 
