@@ -408,7 +408,7 @@ const compose: PromiseOfFile[] = [
     file: "docker-compose.yml",
     promise: "sends nothing to Grafana's makers",
     read: ({ compose: { services } }) =>
-      Object.entries(services.grafana?.environment ?? {}).filter(([name]) => !name.includes("PASSWORD")),
+      Object.entries(services.grafana?.environment ?? {}).filter(([name]) => /^GF_(?!.*PASSWORD)/.test(name)),
     expected: [
       ["GF_ANALYTICS_REPORTING_ENABLED", "false"],
       ["GF_ANALYTICS_CHECK_FOR_UPDATES", "false"],

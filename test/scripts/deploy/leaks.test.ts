@@ -229,7 +229,7 @@ it("a function of the pages that the leak check does not call is refused", async
     return text + lines.map((line) => `${line.replace("search_programs", "peek")}\n`).join("");
   });
   await expect(deploy()).rejects.toThrow(
-    "publication.peek(text): Visitors of the pages get what this function returns",
+    "publication.peek(text): The pages show what this function returns",
   );
 });
 
