@@ -25,9 +25,8 @@ export async function measureTables(
   const nextPage = choosePages(total);
   const kept = nextPage();
   const stackTimes = () => readCpuTime(facts.pid);
-  const more = (readTime: () => number) => () => ({ ...stackTimes(), other: readTime() });
-  const withBare = more(bare.readTime);
-  const withKong = more(gateways.readTime);
+  const withBare = () => addTime(stackTimes(), "PostgREST", bare.readTime());
+  const withKong = () => addTime(stackTimes(), "gateway", gateways.readTime());
   const kong = gateways.list.find(({ isOwn }) => isOwn);
   const here = () => ({ here: process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000 });
   const oneRead = (sql: string) => async () => {
@@ -113,11 +112,16 @@ export async function measureCommonTable(
 ): Promise<Table["rows"]> {
   const { rows } = await client.query("select count(*)::integer as count from common.federal_awards");
   const nextPage = choosePages(rows[0].count);
-  const readTimes = () => ({ PostgreSQL: readCpuTime(facts.pid).PostgreSQL, other: bare.readTime() });
+  const readTimes = () => addTime(readCpuTime(facts.pid), "PostgREST", bare.readTime());
   const headers = { ...bare.headers, "accept-profile": "common_api" };
   const cost = await measureCost(readTimes, turns, () => ask(`${bare.url}/${nextPage()}`, headers));
   return { "common design, pages of 20,000 rows": describeCost(cost, pageRows) };
 }
+
+const addTime = (times: Record<string, number>, program: string, more: number) => ({
+  ...times,
+  [program]: (times[program] ?? 0) + more,
+});
 
 /** Chooses pages that are spread over the table, each for the first time, because later pages may take longer. */
 function choosePages(total: number): () => string {

@@ -94,9 +94,9 @@ const takeMedians = (costs: Record<string, number>[]) =>
 export const mapValues = <From, To>(record: Record<string, From>, map: (value: From, name: string) => To) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 
-/** The programs that take at least 3% of the time. What is less is mostly noise. */
+/** The programs that take at least 2.5% of the time. What is less is mostly noise. */
 export function listMain(costs: Record<string, number>): Record<string, number> {
-  const least = 0.03 * sum(costs);
+  const least = 0.025 * sum(costs);
   return Object.fromEntries(Object.entries(costs).filter(([, cost]) => cost > 0 && cost >= least));
 }
 
