@@ -10,11 +10,11 @@ import { readCpuTime, readTreeTime } from "../test/support/read-cpu-time.ts";
 import { kongProgram, startKong, unlimitedAddresses } from "../test/support/start-kong.ts";
 import { redisProgram, startRedis } from "../test/support/start-redis.ts";
 import { type BenchStack, describeKey, readUnlimitedConfig } from "./bench-stack.ts";
-import { type Arm, ask, measure } from "./measure.ts";
-import type { Figure } from "./results.ts";
+import { type Arm, ask, measure, sum } from "./measure.ts";
+import type { Table } from "./results.ts";
 
 const connections = 8;
-const requests = 2000;
+const requests = 1000;
 const redisPassword = "the password of this run";
 
 /** A PostgREST on the stack's database that calls no function before each request. */
@@ -27,14 +27,13 @@ export interface BarePostgrest {
 }
 
 /**
- * Compares lookups of reports by ID: PostgREST alone, this service's, and both behind gateways. The CPU time of each is that of
- * all programs together.
+ * Compares look-ups of reports by ID: PostgREST alone, this service's, and both behind gateways.
  */
 export async function measureLookups(
   stack: BenchStack,
   bare: BarePostgrest,
   { gateways, turns }: { gateways: Gateways; turns: number },
-): Promise<Figure[]> {
+): Promise<Table> {
   const { facts, client, keys } = stack;
   const { rows } = await client.query<{ report_id: string }>(
     "select report_id from disclosed.general order by md5(report_id) limit 1000",
@@ -61,9 +60,9 @@ export async function measureLookups(
   const arms: Record<string, Arm> = {
     "PostgREST alone": lookUp(bare.url, () => bare.headers),
     "PostgREST of this service": lookUp(facts.postgrest_url, ofGateway),
-    "the same, 304": await unchanged(facts.postgrest_url, ofGateway),
-    "this service, embedded gateway": lookUp(facts.base_url, ofClient),
-    "the same gateway, 304": await unchanged(facts.base_url, ofClient),
+    "PostgREST of this service, 304": await unchanged(facts.postgrest_url, ofGateway),
+    "through the embedded gateway": lookUp(facts.base_url, ofClient),
+    "through the embedded gateway, 304": await unchanged(facts.base_url, ofClient),
   };
   for (const { name, url, isOwn } of gateways.list) {
     arms[name] = lookUp(url, ofClient);
@@ -79,24 +78,20 @@ export async function measureLookups(
     };
   };
   try {
-    const section = `Lookups of a report by its ID, ${connections} at a time`;
-    const figures = await measure(section, arms, { turns, requests, connections, readTimes });
-    return [...figures, ...compareAll(section, figures)];
+    const costs = await measure(arms, { turns, requests, connections, readTimes });
+    process.stderr.write("Measured: look-ups.\n");
+    const base = sum(costs["PostgREST alone"] ?? {});
+    const rows = Object.entries(costs).map(([arm, cost]) => {
+      return [arm, { ...cost, all: sum(cost), relative: sum(cost) / base }];
+    });
+    return {
+      title: `Look-ups of a report by its ID, ${connections} at a time`,
+      text: "CPU time in ms per request. The limit is PostgREST alone, which reads this service's views and calls no function before each request.",
+      rows: Object.fromEntries(rows),
+    };
   } finally {
     for (const agent of agents) await agent.close();
   }
-}
-
-/** Adds up the CPU time of all programs, and compares it with PostgREST alone. */
-function compareAll(section: string, figures: Figure[]): Figure[] {
-  const sums = new Map<string, number>();
-  for (const { arm, quantity, value } of figures)
-    if (quantity.endsWith("CPU ms")) sums.set(arm, (sums.get(arm) ?? 0) + value);
-  const [base = Number.NaN] = sums.values();
-  return [...sums].flatMap(([arm, sum]) => [
-    { section, arm, quantity: "all, CPU ms", value: sum },
-    { section, arm, quantity: "relative", value: sum / base },
-  ]);
 }
 
 export type Gateways = Awaited<ReturnType<typeof startGateways>>;
@@ -110,7 +105,7 @@ export async function startGateways(stack: BenchStack, bare: BarePostgrest, pare
   };
   let redisPid = 0;
   const start = async (name: string, config: string, environment: Record<string, string>) => {
-    const isOwn = name.startsWith("this");
+    const isOwn = name.startsWith("through");
     const kong = await startKong({
       directory: await mkdtemp(path.join(parent, "kong-")),
       config,
@@ -124,17 +119,21 @@ export async function startGateways(stack: BenchStack, bare: BarePostgrest, pare
   if (kongProgram !== undefined) {
     const config = await readUnlimitedConfig();
     const plugins = { KONG_PLUGINS: "prometheus,key-auth,rate-limiting,request-transformer" };
-    await start("this service, Kong", config, {});
-    await start("key-auth and rate-limiting, PostgREST alone", writeCommonConfig(stack, bare), plugins);
+    await start("through Kong", config, {});
+    await start(
+      "PostgREST alone behind `key-auth` and `rate-limiting`",
+      writeCommonConfig(stack, bare),
+      plugins,
+    );
     if (redisProgram !== undefined) {
       const port = await findFreePort();
       const redis = await startRedis(port, redisPassword);
       stops.unshift(redis.stop);
       redisPid = redis.pid;
       const shared = { REDIS_HOST: "127.0.0.1", REDIS_PORT: `${port}`, REDIS_PASSWORD: redisPassword };
-      await start("this service, Kong and Redis", config, shared);
+      await start("through Kong with Redis", config, shared);
       const common = writeCommonConfig(stack, bare, port);
-      await start("key-auth and rate-limiting with Redis, PostgREST alone", common, plugins);
+      await start("PostgREST alone behind both, with Redis", common, plugins);
     }
   } else process.stderr.write("Left out Kong. Set KONG_BIN to the program, or GATEWAY=kong.\n");
   return {

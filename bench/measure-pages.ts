@@ -3,13 +3,12 @@ import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { ask, measureCost, quantile, sum } from "./measure.ts";
 import { pageSearches } from "./page-searches.ts";
-import type { Figure } from "./results.ts";
+import type { Table } from "./results.ts";
 
-const section = "Pages";
 const slowestShown = 3;
 
-/** Measures the pages of the app. A search should take at most 300 ms of CPU time in PostgreSQL. */
-export async function measurePages({ facts, client }: BenchStack, turns: number): Promise<Figure[]> {
+/** Measures the pages of the app. */
+export async function measurePages({ facts, client }: BenchStack, turns: number): Promise<Table> {
   const { rows } = await client.query<{ report_id: string; auditee_uei: string }>(
     "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' order by md5(report_id) limit 20",
   );
@@ -37,9 +36,7 @@ export async function measurePages({ facts, client }: BenchStack, turns: number)
     });
     return ask(facts.app_url + page, {}, 200, agent).finally(() => agent.close());
   };
-  const figures: Figure[] = [];
-  const add = (arm: string, quantity: string, value: number) =>
-    figures.push({ section, arm, quantity, value });
+  const results: Table["rows"] = {};
   for (const [kind, pages] of Object.entries(kinds)) {
     const costs: { page: string; all: number; PostgreSQL: number }[] = [];
     for (const page of pages) {
@@ -51,15 +48,21 @@ export async function measurePages({ facts, client }: BenchStack, turns: number)
       costs.push({ page, all: sum(cost), PostgreSQL: cost.PostgreSQL ?? 0 });
     }
     const all = costs.map(({ all }) => all);
-    add(kind, "pages", costs.length);
-    add(kind, "median, CPU ms", quantile(all, 0.5));
-    add(kind, "p90", quantile(all, 0.9));
-    add(kind, "most", Math.max(...all));
-    add(kind, "most in PostgreSQL", Math.max(...costs.map(({ PostgreSQL }) => PostgreSQL)));
+    results[kind] = {
+      pages: costs.length,
+      median: quantile(all, 0.5),
+      p90: quantile(all, 0.9),
+      most: Math.max(...all),
+      "most in PostgreSQL": Math.max(...costs.map(({ PostgreSQL }) => PostgreSQL)),
+    };
     const slowest = costs.toSorted((one, other) => other.all - one.all).slice(0, slowestShown);
     process.stderr.write(
       `Slowest ${kind}: ${slowest.map(({ page, all }) => `${page} ${Math.round(all)} ms`).join(", ")}\n`,
     );
   }
-  return figures;
+  return {
+    title: "Pages",
+    text: "CPU time in ms, of PostgreSQL and the app. Each search should take at most 300 ms.",
+    rows: results,
+  };
 }

@@ -5,7 +5,7 @@ import { runProgram } from "../test/support/run-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { apiClients, readers, type Sample, sendLoad } from "./load.ts";
 import { quantile } from "./measure.ts";
-import type { Figure } from "./results.ts";
+import type { Table } from "./results.ts";
 
 /** Requests that all clients send per second. */
 const rates = { pages: 10, api: 30 };
@@ -27,7 +27,7 @@ interface RefreshTimes {
 }
 
 /** Measures a refresh from source files while readers of pages and clients of the API send requests. */
-export async function measureRefresh(stack: BenchStack, source: string): Promise<Figure[]> {
+export async function measureRefresh(stack: BenchStack, source: string): Promise<Table[]> {
   const { facts, client, keys } = stack;
   const { rows: reports } = await client.query(
     "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' order by md5(report_id) limit 5000",
@@ -50,7 +50,7 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
   const { user, system } = process.cpuUsage(used);
   const share = (user + system) / 1000 / (performance.now() - start);
   process.stderr.write("Measured: a refresh.\n");
-  return [...describeRefresh(times), ...describeLoad(samples, share)];
+  return [describeRefresh(times), describeLoad(samples, share)];
 }
 
 /** Runs a refresh from source files, and measures each of its steps. */
@@ -140,52 +140,39 @@ function nameStep(line: string, query: string, hasIndexes: boolean): string {
   return names[first] ?? first;
 }
 
-/** The steps as figures. */
-function describeRefresh({ steps, longestLockWait }: RefreshTimes): Figure[] {
-  const section = "Refresh";
-  const figure = (arm: string, quantity: string, value: number): Figure => ({
-    section,
-    arm,
-    quantity,
-    value,
-  });
+function describeRefresh({ steps, longestLockWait }: RefreshTimes): Table {
   const total = { clock: 0, PostgreSQL: 0, command: 0 };
   for (const time of steps.values())
     for (const name of ["clock", "PostgreSQL", "command"] as const) total[name] += time[name];
-  return [
-    ...[...steps, ["in all", total] as const].flatMap(([step, { clock, PostgreSQL, command }]) => [
-      figure(step, "seconds", clock),
-      figure(step, "PostgreSQL, CPU s", PostgreSQL),
-      figure(step, "command, CPU s", command),
-    ]),
-    figure("longest wait of a request for a lock", "ms", longestLockWait),
-  ];
+  const rows = [...steps, ["in all", total] as const].map(([step, { clock, PostgreSQL, command }]) => [
+    step,
+    { seconds: clock, PostgreSQL, command, both: PostgreSQL + command },
+  ]);
+  return {
+    title: "Refresh",
+    text: `CPU time in s. A request waited at most ${Math.ceil(longestLockWait)} ms for a lock of the publication.`,
+    rows: Object.fromEntries(rows),
+  };
 }
 
-/** How long requests took. The last row is the share of one core that the clients themselves took. */
-function describeLoad(samples: Sample[], share: number): Figure[] {
-  const section =
-    `During the refresh: ${readers.count} readers from ${readers.addresses} addresses, ${rates.pages} pages a second, ` +
-    `and ${apiClients.count} clients of the API, ${rates.api} requests a second`;
-  const figure = (arm: string, quantity: string, value: number): Figure => ({
-    section,
-    arm,
-    quantity,
-    value,
-  });
+/** @param share the CPU time of the clients themselves, in cores */
+function describeLoad(samples: Sample[], share: number): Table {
   const kinds = [...new Set(samples.map(({ kind }) => kind))].sort();
-  return [
-    ...kinds.flatMap((kind) => {
-      const ofKind = samples.filter((sample) => sample.kind === kind);
-      const milliseconds = ofKind.map((sample) => sample.milliseconds);
-      return [
-        figure(kind, "requests", ofKind.length),
-        figure(kind, "failed", ofKind.filter(({ outcome }) => !/^[23]\d\d$/.test(outcome)).length),
-        figure(kind, "p50 ms", quantile(milliseconds, 0.5)),
-        figure(kind, "p99 ms", quantile(milliseconds, 0.99)),
-        figure(kind, "most ms", Math.max(...milliseconds)),
-      ];
-    }),
-    figure("CPU time of these clients", "share of a core", share),
-  ];
+  const rows = kinds.map((kind) => {
+    const ofKind = samples.filter((sample) => sample.kind === kind);
+    const milliseconds = ofKind.map((sample) => sample.milliseconds);
+    const figures = {
+      requests: ofKind.length,
+      failed: ofKind.filter(({ outcome }) => !/^[23]\d\d$/.test(outcome)).length,
+      "p50 ms": quantile(milliseconds, 0.5),
+      "p99 ms": quantile(milliseconds, 0.99),
+      "most ms": Math.max(...milliseconds),
+    };
+    return [kind, figures];
+  });
+  return {
+    title: "Requests during the refresh",
+    text: `${readers.count} readers from ${readers.addresses} addresses opened ${rates.pages} pages a second, and ${apiClients.count} clients of the API with ${apiClients.addresses} keys sent ${rates.api} requests a second. These clients took ${share.toFixed(2)} of a core.`,
+    rows: Object.fromEntries(rows),
+  };
 }

@@ -3,7 +3,7 @@ import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { ask, measureCost, quantile, sum } from "./measure.ts";
 import type { BarePostgrest } from "./measure-lookups.ts";
-import type { Figure } from "./results.ts";
+import type { Table } from "./results.ts";
 
 /** A request of a real client (test/http/client-requests.test.ts). */
 interface ClientRequest {
@@ -98,31 +98,28 @@ export async function compareShapes(
   return compared;
 }
 
-export function describeShapes(shapes: Shape[]): Figure[] {
-  const section = "Requests of clients";
-  const figure = (arm: string, quantity: string, value: number): Figure => ({
-    section,
-    arm,
-    quantity,
-    value,
-  });
+export function describeShapes(shapes: Shape[]): Table {
   const costs = shapes.map(({ cost }) => cost);
   const ratios = shapes.flatMap(({ ratio }) => ratio ?? []);
   const shares = { least: 0, median: 0.5, p90: 0.9, most: 1 };
-  const [cpu, relative] = ["CPU ms", "common design, relative"];
-  return [
-    ...Object.entries(shares).flatMap(([name, share]) => [
-      figure(name, cpu, quantile(costs, share)),
-      figure(name, relative, quantile(ratios, share)),
-    ]),
-    ...shapes
-      .toSorted((one, other) => other.cost - one.cost)
-      .slice(0, slowestShown)
-      .flatMap(({ path, cost, ratio }) => [
-        figure(`\`${path}\``, cpu, cost),
-        ...(ratio === undefined ? [] : [figure(`\`${path}\``, relative, ratio)]),
-      ]),
-  ];
+  const row = (cost: number, ratio: number | undefined) => ({
+    "this service": cost,
+    ...(ratio !== undefined && { "common design, relative": ratio }),
+  });
+  const slowest = shapes.toSorted((one, other) => other.cost - one.cost).slice(0, slowestShown);
+  return {
+    title: "Requests of clients",
+    text: `CPU time in ms of ${shapes.length} requests: those of \`test/client-requests.json\`, and ${others.length} that read much of a large table if no index fits. The ratio is that of the common design, for the ${ratios.length} requests that it can answer; the rows after the first four are the slowest requests.`,
+    rows: {
+      ...Object.fromEntries(
+        Object.entries(shares).map(([name, share]) => [
+          name,
+          row(quantile(costs, share), quantile(ratios, share)),
+        ]),
+      ),
+      ...Object.fromEntries(slowest.map(({ path, cost, ratio }) => [`\`${path}\``, row(cost, ratio)])),
+    },
+  };
 }
 
 /** Columns that people search, each with words that up to a tenth of the texts have. */
@@ -136,10 +133,10 @@ const texts: [table: string, column: string, words: string[]][] = [
 ];
 
 /** Measures searches of texts for 100 rows: full-text searches with a count, and patterns with and without their index. */
-export async function measureTexts(stack: BenchStack, turns: number): Promise<Figure[]> {
+export async function measureTexts(stack: BenchStack, turns: number): Promise<Table> {
   const { facts, keys, client } = stack;
   const readTimes = () => readCpuTime(facts.pid);
-  const figures: Figure[] = [];
+  const rows: Table["rows"] = {};
   for (const [number, [table, column, words]] of texts.entries()) {
     for (const word of words) {
       const key = { "x-api-key": keys[number] ?? "" };
@@ -162,28 +159,22 @@ export async function measureTexts(stack: BenchStack, turns: number): Promise<Fi
         );
         await client.query("rollback");
       };
-      const arm = `\`${column}\`, ${word}`;
-      const figure = (quantity: string, value: number): Figure => ({
-        section: "Texts",
-        arm,
-        quantity,
-        value,
-      });
       const range = String(counted.headers["content-range"]);
-      figures.push(
-        figure("rows found", Number(range.split("/")[1])),
-        figure(
-          "full text with a count",
-          await measureMost([`fts.${word}`, `plfts.${word}`, `wfts.${word}`], count),
+      rows[`\`${column}\`, ${word}`] = {
+        "rows found": Number(range.split("/")[1]),
+        "full text, with a count": await measureMost([`fts.${word}`, `plfts.${word}`, `wfts.${word}`], count),
+        "`like`, `ilike`, `match`, `imatch`": await measureMost(
+          [`like.*${word}*`, `ilike.*${word}*`, `match.${word}`, `imatch.${word}`],
+          {},
         ),
-        figure(
-          "`like`, `ilike`, `match`, `imatch`",
-          await measureMost([`like.*${word}*`, `ilike.*${word}*`, `match.${word}`, `imatch.${word}`], {}),
-        ),
-        figure("`ilike` without an index, with a count", sum(await measureCost(readTimes, 1, withoutIndex))),
-      );
+        "`ilike` without an index, with a count": sum(await measureCost(readTimes, 1, withoutIndex)),
+      };
     }
   }
   process.stderr.write("Measured: texts.\n");
-  return figures;
+  return {
+    title: "Texts",
+    text: "CPU time in ms for 100 rows, of the slowest operator. Instead, a user would search without an index.",
+    rows,
+  };
 }

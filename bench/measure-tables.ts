@@ -7,17 +7,16 @@ import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { ask, measureCost, sum } from "./measure.ts";
 import type { BarePostgrest, Gateways } from "./measure-lookups.ts";
-import type { Figure } from "./results.ts";
+import type { Table } from "./results.ts";
 
 const pageRows = 20_000;
-const section = "The whole of federal_awards, CPU s for a million rows";
 
 /** Compares ways to read a whole table: pages of the API, bulk files, and what PostgreSQL and DuckDB need at least. */
 export async function measureTables(
   stack: BenchStack,
   bare: BarePostgrest,
   { gateways, turns }: { gateways: Gateways; turns: number },
-): Promise<Figure[]> {
+): Promise<Table> {
   const { facts, client, keys, directory } = stack;
   const { rows } = await client.query("select count(*)::integer as count from disclosed.federal_awards");
   const total: number = rows[0].count;
@@ -92,14 +91,18 @@ export async function measureTables(
         ),
     ],
   );
-  const figures: Figure[] = [];
+  const results: Table["rows"] = {};
   for (const [arm, count, readTimes, send] of arms) {
     const cost = await measureCost(readTimes, Math.min(turns, count === total ? 1 : 5), send);
-    figures.push(...describeCost(arm, cost, count));
+    results[arm] = describeCost(cost, count);
   }
   duck.close();
   process.stderr.write("Measured: the whole of federal_awards.\n");
-  return figures;
+  return {
+    title: "The whole of federal_awards",
+    text: "CPU time in s for a million rows. The limits are `COPY` and a file.",
+    rows: results,
+  };
 }
 
 /** Measures pages of the common design, which `bare` serves. */
@@ -107,13 +110,13 @@ export async function measureCommonTable(
   { facts, client }: BenchStack,
   bare: BarePostgrest,
   turns: number,
-): Promise<Figure[]> {
+): Promise<Table["rows"]> {
   const { rows } = await client.query("select count(*)::integer as count from common.federal_awards");
   const nextPage = choosePages(rows[0].count);
   const readTimes = () => ({ PostgreSQL: readCpuTime(facts.pid).PostgreSQL, other: bare.readTime() });
   const headers = { ...bare.headers, "accept-profile": "common_api" };
   const cost = await measureCost(readTimes, turns, () => ask(`${bare.url}/${nextPage()}`, headers));
-  return describeCost("common design, pages of 20,000 rows", cost, pageRows);
+  return { "common design, pages of 20,000 rows": describeCost(cost, pageRows) };
 }
 
 /** Chooses pages that are spread over the table, each for the first time, because later pages may take longer. */
@@ -127,15 +130,13 @@ function choosePages(total: number): () => string {
   };
 }
 
-function describeCost(arm: string, cost: Record<string, number>, count: number): Figure[] {
+function describeCost(cost: Record<string, number>, count: number): Record<string, number> {
   const scale = 1000 / count;
-  const figure = (quantity: string, value: number): Figure => ({ section, arm, quantity, value });
-  return [
-    figure("all", sum(cost) * scale),
-    ...Object.entries(cost)
-      .filter(([name, value]) => name !== "here" && value > 0.5)
-      .map(([name, value]) => figure(name, value * scale)),
-  ];
+  const parts = Object.entries(cost).filter(([name, value]) => name !== "here" && value > 0.5);
+  return {
+    all: sum(cost) * scale,
+    ...Object.fromEntries(parts.map(([name, value]) => [name, value * scale])),
+  };
 }
 
 /** Runs queries over the bulk file of federal_awards, with one thread. */

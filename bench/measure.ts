@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
-import type { Figure } from "./results.ts";
 
 /** One of the alternatives that are compared. Sends the request with this number. */
 export type Arm = (number: number, connection: number) => Promise<unknown>;
@@ -9,9 +8,7 @@ interface MeasureOptions {
   turns: number;
   /** Requests that each arm sends in each turn, over `connections` connections at a time. */
   requests: number;
-  connections?: number;
-  /** How many requests the whole job takes, if it is estimated from some of them. */
-  wholeJob?: number;
+  connections: number;
   /** Returns the CPU milliseconds that the programs have used so far. */
   readTimes: () => Record<string, number>;
 }
@@ -39,59 +36,32 @@ export async function ask(
   return { headers: response.headers, body };
 }
 
-/** Measures the arms in alternating turns, so that other load on the machine affects them all. Turn 0 is a warm-up. */
+/**
+ * Measures the CPU milliseconds per request, by program. The arms take turns, so that other load on the machine affects them all.
+ */
 export async function measure(
-  section: string,
   arms: Record<string, Arm>,
-  { turns, requests, connections = 1, wholeJob, readTimes }: MeasureOptions,
-): Promise<Figure[]> {
-  const measured = new Map<string, { rates: number[]; latencies: number[]; cpu: Record<string, number>[] }>();
+  { turns, requests, connections, readTimes }: MeasureOptions,
+): Promise<Record<string, Record<string, number>>> {
+  const used: Record<string, Record<string, number>[]> = {};
+  // The first turn is a warm-up.
   for (let turn = 0; turn <= turns; turn += 1) {
     for (const [arm, send] of Object.entries(arms)) {
-      const latencies: number[] = [];
       let next = 0;
-      // Let the servers finish what the other arm left to do, such as logging.
-      await sleep(20);
-      const before = readTimes();
-      const start = performance.now();
       const work = async (connection: number) => {
         while (next < requests) {
           const number = next;
           next += 1;
-          const begin = performance.now();
           await send(number, connection);
-          latencies.push(performance.now() - begin);
         }
       };
-      await Promise.all(Array.from({ length: connections }, (_, connection) => work(connection)));
-      const seconds = (performance.now() - start) / 1000;
-      const after = readTimes();
-      if (turn === 0) continue;
-      const all = measured.get(arm) ?? { rates: [], latencies: [], cpu: [] };
-      measured.set(arm, all);
-      all.rates.push(requests / seconds);
-      all.latencies.push(...latencies);
-      const used = Object.entries(after).map(([name, time]) => [
-        name,
-        (time - (before[name] ?? 0)) / requests,
-      ]);
-      all.cpu.push(Object.fromEntries(used));
+      const cost = await readCost(readTimes, () =>
+        Promise.all(Array.from({ length: connections }, (_, connection) => work(connection))),
+      );
+      if (turn > 0) used[arm] = [...(used[arm] ?? []), mapValues(cost, (time) => time / requests)];
     }
   }
-  process.stderr.write(`Measured: ${section}.\n`);
-  return [...measured].flatMap(([arm, { rates, latencies, cpu }]) => {
-    const rate = quantile(rates, 0.5);
-    const figure = (quantity: string, value: number): Figure => ({ section, arm, quantity, value });
-    return [
-      ...(wholeJob === undefined ? [] : [figure("s in all", wholeJob / rate)]),
-      { ...figure("requests/s", rate), least: Math.min(...rates), most: Math.max(...rates) },
-      ...[figure("p50 ms", quantile(latencies, 0.5)), figure("p99 ms", quantile(latencies, 0.99))],
-      ...Object.keys(cpu[0] ?? {}).map((name) => {
-        const times = cpu.map((each) => each[name] ?? 0);
-        return figure(`${name}, CPU ms`, quantile(times, 0.5));
-      }),
-    ];
-  });
+  return mapValues(used, takeMedians);
 }
 
 /** The CPU milliseconds of each program for one request: the median of the turns, after a first request. */
@@ -100,18 +70,29 @@ export async function measureCost(
   turns: number,
   send: () => Promise<unknown>,
 ): Promise<Record<string, number>> {
-  const used: Record<string, number[]> = {};
-  for (let turn = 0; turn <= turns; turn += 1) {
-    const before = readTimes();
-    await send();
-    // The servers finish what the response did not wait for, such as logging.
-    await sleep(5);
-    if (turn === 0) continue;
-    for (const [name, time] of Object.entries(readTimes()))
-      used[name] = [...(used[name] ?? []), time - (before[name] ?? 0)];
-  }
-  return Object.fromEntries(Object.entries(used).map(([name, times]) => [name, quantile(times, 0.5)]));
+  const used: Record<string, number>[] = [];
+  for (let turn = 0; turn <= turns; turn += 1) used.push(await readCost(readTimes, send));
+  return takeMedians(used.slice(1));
 }
+
+async function readCost(readTimes: () => Record<string, number>, work: () => Promise<unknown>) {
+  const before = readTimes();
+  await work();
+  // The servers finish what the response did not wait for, such as logging.
+  await sleep(5);
+  return mapValues(readTimes(), (time, name) => time - (before[name] ?? 0));
+}
+
+const takeMedians = (costs: Record<string, number>[]) =>
+  mapValues(costs[0] ?? {}, (_, name) =>
+    quantile(
+      costs.map((cost) => cost[name] ?? 0),
+      0.5,
+    ),
+  );
+
+const mapValues = <From, To>(record: Record<string, From>, map: (value: From, name: string) => To) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 
 export const sum = (costs: Record<string, number>) =>
   Object.values(costs).reduce((all, cost) => all + cost, 0);

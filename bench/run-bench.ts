@@ -10,7 +10,7 @@ import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
 import { compareShapes, describeShapes, measureShapes, measureTexts } from "./measure-shapes.ts";
 import { measureCommonTable, measureTables } from "./measure-tables.ts";
-import { describeResults, type Figure } from "./results.ts";
+import { describeResults, type Table } from "./results.ts";
 
 const atLeast = (least: number) => (text: string) => {
   const number = Number(text);
@@ -72,27 +72,27 @@ async function measureAll(): Promise<void> {
   const warm = () => warmTables(client, (line) => void process.stderr.write(`${line}\n`));
   await warm();
   cleanUps.push(warm);
-  const figures: Figure[] = [];
+  const tables: Table[] = [];
   const wants = (section: string) => options.only?.includes(section) ?? true;
   // Comes first, because the common design is no part of the service.
-  if (wants("refresh") && source !== undefined) figures.push(...(await measureRefresh(stack, source)));
+  if (wants("refresh") && source !== undefined) tables.push(...(await measureRefresh(stack, source)));
   if (["lookups", "tables", "shapes"].some((section) => wants(section)))
-    figures.push(...(await compareWithOthers(stack, wants)));
-  if (wants("pages")) figures.push(...(await measurePages(stack, turns)));
-  if (wants("texts")) figures.push(...(await measureTexts(stack, turns)));
+    tables.push(...(await compareWithOthers(stack, wants)));
+  if (wants("pages")) tables.push(await measurePages(stack, turns));
+  if (wants("texts")) tables.push(await measureTexts(stack, turns));
   const { rows } = await client.query(
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
   );
   const { headers } = await fetch(stack.facts.postgrest_url);
   const environment = [
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`,
-    `Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
-  ].join("; ");
-  process.stdout.write(describeResults({ environment, reports: rows[0].reports, turns, figures }));
+    `With ${rows[0].reports.toLocaleString("en-US")} public reports: ${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    `${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
+  ].join(", ");
+  process.stdout.write(describeResults(environment, turns, tables));
 }
 
 /** Measures what is compared with a PostgREST of its own, the common design and Kong's plugins. */
-async function compareWithOthers(stack: BenchStack, wants: (section: string) => boolean): Promise<Figure[]> {
+async function compareWithOthers(stack: BenchStack, wants: (section: string) => boolean): Promise<Table[]> {
   const { turns } = options;
   const startBare = async () => {
     const bare = await startBarePostgrest(stack);
@@ -102,19 +102,18 @@ async function compareWithOthers(stack: BenchStack, wants: (section: string) => 
   const bare = await startBare();
   const gateways = await startGateways(stack, bare, directory);
   cleanUps.push(gateways.stop);
-  const lookups = wants("lookups") ? await measureLookups(stack, bare, { gateways, turns }) : [];
-  const tables = wants("tables") ? await measureTables(stack, bare, { gateways, turns }) : [];
-  const shapes = wants("shapes") ? await measureShapes(stack, turns) : [];
-  if (!wants("tables") && !wants("shapes")) return lookups;
+  const tables: Table[] = [];
+  if (wants("lookups")) tables.push(await measureLookups(stack, bare, { gateways, turns }));
+  const awards = wants("tables") ? await measureTables(stack, bare, { gateways, turns }) : undefined;
+  const shapes = wants("shapes") ? await measureShapes(stack, turns) : undefined;
+  if (awards === undefined && shapes === undefined) return tables;
   // Comes last, because its tables take the place of the service's in memory. Only a PostgREST that starts later serves them.
   await addCommonDesign(stack);
   const common = await startBare();
-  return [
-    ...lookups,
-    ...tables,
-    ...(wants("tables") ? await measureCommonTable(stack, common, turns) : []),
-    ...(wants("shapes") ? describeShapes(await compareShapes(stack, shapes, common, turns)) : []),
-  ];
+  if (awards !== undefined)
+    tables.push({ ...awards, rows: { ...awards.rows, ...(await measureCommonTable(stack, common, turns)) } });
+  if (shapes !== undefined) tables.push(describeShapes(await compareShapes(stack, shapes, common, turns)));
+  return tables;
 }
 
 /** Adds the tables that the service is compared with, until the end. */

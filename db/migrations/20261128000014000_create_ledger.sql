@@ -43,6 +43,7 @@ create table ledger.claim (
   server_name text,
   database_name name,
   server_started_at timestamptz,
+  changed_in xid,
   only_row boolean primary key default true,
   constraint claim_has_one_row check (only_row),
   constraint claim_is_complete check (num_nonnulls(place, ledger_id, writer_id, server) in (0, 4))
@@ -61,6 +62,8 @@ comment on column ledger.claim.server_name is 'The setting single_audit.server_n
 comment on column ledger.claim.database_name is 'The name of the database at the last comparison with the ledger.';
 comment on column ledger.claim.server_started_at is
   'The server''s start time at the last comparison with the ledger. If the server has started again since, the database may be an older copy.';
+comment on column ledger.claim.changed_in is
+  'The transaction that last changed the row. If it is not the one that wrote it, a backup was restored into this database.';
 grant select, update on ledger.claim to publisher;
 
 create view publication.service as
@@ -72,8 +75,12 @@ select
       when claim.place is null then not exists (select from publication.data_sets where data_sets.state = 'live')
       else claim.database_name = current_database()
         and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
-        -- A replica follows its primary.
-        and (pg_is_in_recovery() or claim.server_started_at = pg_postmaster_start_time())
+        and claim.changed_in = claim.xmin
+        -- A replica follows its primary. A recovery to a point in time never asks a primary for WAL.
+        and (
+          claim.server_started_at = pg_postmaster_start_time()
+          or pg_is_in_recovery() and pg_last_wal_receive_lsn() is not null
+        )
     end,
     false
   ) as is_on

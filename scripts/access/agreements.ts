@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { formatRow, formatTable, type Row } from "../../shared/format-table.ts";
 import type { ProcessContext } from "../../shared/process-context.ts";
 import type { Ask } from "./database.ts";
-import { type CommonOptions, createProgram } from "./program.ts";
+import { type CommonOptions, createProgram, ledgerNote } from "./program.ts";
 import { readDay } from "./read-options.ts";
 
 type Decision = CommonOptions & {
@@ -100,15 +100,12 @@ function addShorten({ add, inDatabase, print }: Parts): void {
         await ask(sql, [reference, options.endsOn]);
         return await findAgreement(ask, reference);
       });
-      print(options, agreement, formatRow(agreement));
+      print(options, agreement, `${formatRow(agreement)}\n\n${ledgerNote}`);
     });
 }
 
 function addRevoke({ add, inDatabase, print }: Parts): void {
-  add(
-    "revoke",
-    "Revoke an approved agreement. Later requests with its keys are refused. The refresher writes the revocation to the ledger.",
-  )
+  add("revoke", "Revoke an approved agreement. Later requests with its keys are refused.")
     .argument("<agreement>", agreementHelp)
     .action(async (reference: string, options: CommonOptions) => {
       const [agreement, before] = await inDatabase(options, async (ask) => {
@@ -116,7 +113,11 @@ function addRevoke({ add, inDatabase, print }: Parts): void {
         await ask("select access.revoke_agreement($1)", [found.id]);
         return [await findAgreement(ask, reference), found] as const;
       });
-      print(options, agreement, `Keys revoked: ${before.active_keys}\n\n${formatRow(agreement)}`);
+      print(
+        options,
+        agreement,
+        `Keys revoked: ${before.active_keys}\n\n${formatRow(agreement)}\n\n${ledgerNote}`,
+      );
     });
 }
 

@@ -6,7 +6,7 @@ import { describeRateLimit, readRateLimits } from "../../shared/read-rate-limits
 import type { Ask } from "./database.ts";
 import { issueList } from "./issue-list.ts";
 import { addList } from "./list-keys.ts";
-import { type CommonOptions, createProgram, UsageError } from "./program.ts";
+import { type CommonOptions, createProgram, ledgerNote, UsageError } from "./program.ts";
 import { readKey } from "./read-key.ts";
 import { readDay, readDuration, readKeyReference } from "./read-options.ts";
 
@@ -92,17 +92,14 @@ function addShow({ add, inDatabase, print }: Parts): void {
 }
 
 function addRevoke({ add, inDatabase, print }: Parts): void {
-  add(
-    "revoke",
-    "Revoke a key permanently. Later requests with it are refused. The refresher writes the revocation to the ledger.",
-  )
+  add("revoke", "Revoke a key permanently. Later requests with it are refused.")
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
       const key = await inDatabase(options, async (ask) => {
         await ask("select access.revoke_key(access.resolve_key($1))", [reference]);
         return await findKey(ask, reference);
       });
-      print(options, key, formatRow(key));
+      print(options, key, `${formatRow(key)}\n\n${ledgerNote}`);
     });
 }
 

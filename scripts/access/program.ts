@@ -12,6 +12,9 @@ export interface CommonOptions {
   json?: true;
 }
 
+/** What commands print after a revocation. */
+export const ledgerNote = "The refresher writes this to the ledger within seconds.";
+
 /** The command was used incorrectly. */
 export class UsageError extends Error {
   override name = "UsageError";

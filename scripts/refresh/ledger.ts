@@ -1,28 +1,23 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import type { Client } from "pg";
+import type { Client, DatabaseError } from "pg";
+import { z } from "zod";
 import type { Objects, StorageOptions } from "../../shared/objects/objects.ts";
 import { openObjects } from "../../shared/objects/open-objects.ts";
-import { parseJson } from "../../shared/parse-json.ts";
 import { unlock } from "../sql/session.ts";
 import { inTransaction } from "./in-transaction.ts";
 
-/** A suppression, release, revocation or earlier expiry date (ledger.entries). */
-interface Entry {
-  kind: string;
-  subject: string;
-  takes_effect_at: string;
-  recorded_at: string;
-  recorded_by: string;
-}
-
 /** The first line of each object. */
-interface Header {
+const headerLine = z.object({ ledger: z.string(), writer: z.string(), entries: z.number() });
+/** The other lines. PostgreSQL checks their values. */
+const entryLine = z.record(z.string(), z.unknown());
+
+interface LedgerObject {
+  number: number;
   ledger: string;
   writer: string;
+  entries: z.infer<typeof entryLine>[];
 }
-
-type LedgerObject = Header & { number: number; entries: Entry[] };
 
 interface Claim {
   place: string | null;
@@ -43,8 +38,9 @@ export class LedgerRefused extends Error {
 const suffix = ".jsonl";
 const nameObject = (number: number) => `${String(number).padStart(12, "0")}${suffix}`;
 const lock = "ledger";
-const formatObject = (header: { ledger: string | null; writer: string | null }, lines = "") =>
-  `${JSON.stringify(header)}\n${lines}`;
+/** The number of entries tells a reader whether the object is complete. */
+const formatObject = (ledger: string | null, writer: string | null, lines = "", entries = 0) =>
+  `${JSON.stringify({ ledger, writer, entries })}\n${lines}`;
 /** The most entries in an object, because objects are read and written as a whole. */
 const entriesAtATime = 10_000;
 
@@ -75,6 +71,8 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
       await client.query(
         "update ledger.claim set server_started_at = pg_postmaster_start_time(), database_name = current_database()",
       );
+      if (!(await readClaim(client)).is_compared)
+        throw new LedgerRefused("The triggers of ledger.claim are disabled. Run deploy/after-restore.sql.");
     }
     if (claim.is_lost)
       throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${nextStep}`);
@@ -99,7 +97,7 @@ export async function beginLedger(
   let withdrawn = false;
   if (earlier !== null) {
     await withLedger(client, earlier, storage, async (store) => {
-      withdrawn = await readNew(client, store, await readClaim(client));
+      withdrawn = await readNew(client, store, await readClaim(client), true);
     });
   }
   await withLedger(client, place, storage, async (store) => {
@@ -107,15 +105,15 @@ export async function beginLedger(
       throw new LedgerRefused(
         `There is already a ledger in ${place}. Name an empty place, or use --continue-ledger.`,
       );
-    const header: Header = { ledger: randomUUID(), writer: randomUUID() };
-    const text = formatObject(header);
+    const [ledger, writer] = [randomUUID(), randomUUID()];
+    const text = formatObject(ledger, writer);
     if (!(await store.create(nameObject(1), text)) || (await store.create(nameObject(1), text)))
       throw new LedgerRefused(
         `The storage of ${place} does not support conditional writes (If-None-Match). Name another place.`,
       );
     await inTransaction(client, async () => {
       await client.query("update ledger.entries set object_number = null where object_number is not null");
-      await client.query(claimLedger, [place, header.ledger, header.writer, 1]);
+      await client.query(claimLedger, [place, ledger, writer, 1]);
     });
   });
   await compareWithLedger(client, storage);
@@ -144,7 +142,7 @@ export async function continueLedger(
   await withLedger(client, place, storage, async (store) => {
     const claim = await readClaim(client);
     const count = await countObjects(store);
-    const objects = await readObjects(store, 0);
+    const objects = await readObjects(store, place, 0);
     const [first] = objects;
     if (first === undefined && count === 0)
       throw new LedgerRefused(
@@ -152,15 +150,14 @@ export async function continueLedger(
       );
     if (first === undefined || objects.length < Math.max(count, claim.last_object))
       throw new LedgerRefused(describeGap(place, objects.length + 1));
-    if (claim.ledger_id !== null && claim.ledger_id !== first.ledger)
-      throw new LedgerRefused(`The ledger in ${place} belongs to another database.`);
-    withdrawn = await apply(client, objects.slice(claim.last_object));
-    const header: Header = { ledger: first.ledger, writer: randomUUID() };
-    if (!(await store.create(nameObject(objects.length + 1), formatObject(header))))
+    checkOwner(place, objects, claim.ledger_id ?? first.ledger);
+    ({ withdrawn } = await apply(client, place, objects.slice(claim.last_object), true));
+    const writer = randomUUID();
+    if (!(await store.create(nameObject(objects.length + 1), formatObject(first.ledger, writer))))
       throw new LedgerRefused(
         `Another database wrote to the ledger in ${place} at the same time. Stop its refresher, and try again.`,
       );
-    await client.query(claimLedger, [place, header.ledger, header.writer, objects.length + 1]);
+    await client.query(claimLedger, [place, first.ledger, writer, objects.length + 1]);
   });
   await compareWithLedger(client, storage);
   return { withdrawn };
@@ -197,62 +194,130 @@ const claimLedger = `
 async function readClaim(client: Client): Promise<Claim> {
   const { rows } = await client.query(
     `select place, ledger_id, writer_id, last_object::float8, server = ledger.describe_server() as is_this_server,
-       (server_started_at, database_name) is not distinct from (pg_postmaster_start_time(), current_database()) as is_compared,
+       (server_started_at, database_name, changed_in)
+         is not distinct from (pg_postmaster_start_time(), current_database(), xmin) as is_compared,
        lost_at is not null as is_lost
      from ledger.claim`,
   );
-  return rows[0];
+  const [claim] = rows;
+  if (claim === undefined)
+    throw new LedgerRefused(
+      "ledger.claim has no row, so this database was not restored completely. Run deploy/after-restore.sql, then npm run refresh -- --continue-ledger PLACE.",
+    );
+  return claim;
 }
 
 const countObjects = async (store: Objects) => (await store.listFiles(/\.jsonl$/)).length;
 
-/** Reads the objects after the last one that is known, up to the first number that has none. */
-async function readObjects(store: Objects, last: number): Promise<LedgerObject[]> {
+/**
+ * Reads the objects after the last one that is known, up to the first number that has none.
+ *
+ * @throws LedgerRefused if an object is damaged
+ */
+async function readObjects(store: Objects, place: string, last: number): Promise<LedgerObject[]> {
   const objects: LedgerObject[] = [];
   for (let number = last + 1; ; number += 1) {
     const text = await store.readText(nameObject(number));
     if (text === undefined) return objects;
-    const [header, ...entries] = text
-      .trimEnd()
-      .split("\n")
-      .map((line) => parseJson(nameObject(number), line));
-    objects.push({ ...(header as Header), number, entries: entries as Entry[] });
+    objects.push(readObject(place, number, text));
   }
 }
 
+function readObject(place: string, number: number, text: string): LedgerObject {
+  const refuse = (reason: string) => new LedgerRefused(describeDamage(place, number, reason));
+  const [header, ...entries] = text.trimEnd().split("\n");
+  const read = <Line>(line: z.ZodType<Line>, json = "", index = 0) => {
+    try {
+      return line.parse(JSON.parse(json));
+    } catch {
+      throw refuse(`line ${index + 1} cannot be read`);
+    }
+  };
+  const { entries: count, ...names } = read(headerLine, header);
+  const object = {
+    ...names,
+    number,
+    entries: entries.map((json, index) => read(entryLine, json, index + 1)),
+  };
+  if (object.entries.length !== count) throw refuse(`it has ${entries.length} of ${count} entries`);
+  return object;
+}
+
+const describeDamage = (place: string, number: number, reason: string) =>
+  `${place}/${nameObject(number)} is damaged: ${reason}. Restore this object. Nothing was read from it.`;
+
+/** @throws LedgerRefused if an object is from another ledger */
+function checkOwner(place: string, objects: LedgerObject[], owner: string | null): void {
+  const other = objects.find(({ ledger }) => ledger !== owner);
+  if (other !== undefined)
+    throw new LedgerRefused(`${place}/${nameObject(other.number)} belongs to another database.`);
+}
+
 /**
- * Reads new objects from the ledger and applies their entries.
+ * Reads new objects from the ledger and applies their entries. If another database wrote them, this one may no longer write. It then
+ * applies their suppressions and revocations, but releases only if `takesReleases`, because the other database may be a copy for tests.
  *
  * @returns whether data sets were withdrawn
- * @throws LedgerRefused if the last object that the database knows is missing, or if the ledger belongs to another database
+ * @throws LedgerRefused if the last object that the database knows is missing, if an object is damaged, or if the ledger belongs to
+ * another database
  */
-async function readNew(client: Client, store: Objects, claim: Claim): Promise<boolean> {
+async function readNew(
+  client: Client,
+  store: Objects,
+  claim: Claim,
+  takesReleases?: boolean,
+): Promise<boolean> {
   const place = claim.place ?? "";
   if (!(await store.has(nameObject(claim.last_object))))
     throw new LedgerRefused(describeGap(place, claim.last_object));
-  const objects = await readObjects(store, claim.last_object);
-  if (objects.some(({ ledger }) => ledger !== claim.ledger_id))
-    throw new LedgerRefused(`The ledger in ${place} belongs to another database.`);
-  const withdrawn = await apply(client, objects);
+  const objects = await readObjects(store, place, claim.last_object);
+  checkOwner(place, objects, claim.ledger_id);
+  const hasOtherWriter = objects.some(({ writer }) => writer !== claim.writer_id);
+  const takesAll = takesReleases ?? !(claim.is_compared || claim.is_lost || hasOtherWriter);
+  const { learned, withdrawn } = await apply(client, place, objects, takesAll);
   claim.last_object += objects.length;
-  if (!claim.is_lost && objects.some(({ writer }) => writer !== claim.writer_id)) {
+  // A copy of the server's files has the same writer. But what this server wrote since it started, it knows.
+  if (!claim.is_lost && (hasOtherWriter || (claim.is_compared && learned > 0))) {
     await client.query("update ledger.claim set lost_at = now()");
     claim.is_lost = true;
   }
   return withdrawn;
 }
 
-/** @returns whether the data sets were withdrawn, because the live one shows a report that the ledger suppresses */
-async function apply(client: Client, objects: LedgerObject[]): Promise<boolean> {
-  if (objects.length === 0) return false;
+/**
+ * Applies the entries of all objects, or of none.
+ *
+ * @returns how many entries were new, and whether the data sets were withdrawn, because the live one shows a report that the ledger
+ * suppresses
+ * @throws LedgerRefused if PostgreSQL refuses a value
+ */
+async function apply(
+  client: Client,
+  place: string,
+  objects: LedgerObject[],
+  takesReleases: boolean,
+): Promise<{ learned: number; withdrawn: boolean }> {
+  if (objects.length === 0) return { learned: 0, withdrawn: false };
   return await inTransaction(client, async () => {
-    await client.query("select ledger.apply($1)", [JSON.stringify(objects)]);
+    let learned = 0;
+    for (const { number, entries } of objects) {
+      const values = [number, JSON.stringify(entries), takesReleases];
+      const applying = client.query<{ apply: number }>("select ledger.apply($1, $2, $3)", values);
+      const { rows } = await applying.catch((cause: DatabaseError) => {
+        if (!wrongValue.test(cause.code ?? "")) throw cause;
+        throw new LedgerRefused(describeDamage(place, number, "a value is wrong"), { cause });
+      });
+      learned += rows[0]?.apply ?? 0;
+    }
     const { rows } = await client.query<{ shows: boolean }>(showsSuppressed);
-    if (rows[0]?.shows !== true) return false;
-    await client.query("select publication.withdraw_data_sets()");
-    return true;
+    const withdrawn = rows[0]?.shows === true;
+    if (withdrawn) await client.query("select publication.withdraw_data_sets()");
+    return { learned, withdrawn };
   });
 }
+
+/** PostgreSQL's codes for data exceptions, violated constraints and an unknown kind. */
+const wrongValue = /^(2[23]|20000)/;
 
 const showsSuppressed = `
   select exists (
@@ -282,8 +347,8 @@ async function write(client: Client, store: Objects, claim: Claim): Promise<bool
     const [{ ids, lines } = { ids: null, lines: "" }] = rows;
     if (ids === null) return true;
     const number = claim.last_object + 1;
-    const header = { ledger: claim.ledger_id, writer: claim.writer_id };
-    if (!(await store.create(nameObject(number), formatObject(header, lines)))) return false;
+    const text = formatObject(claim.ledger_id, claim.writer_id, lines, ids.length);
+    if (!(await store.create(nameObject(number), text))) return false;
     await inTransaction(client, async () => {
       await client.query("update ledger.entries set object_number = $1 where id = any ($2)", [number, ids]);
       await client.query("update ledger.claim set last_object = $1", [number]);

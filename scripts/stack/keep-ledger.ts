@@ -19,6 +19,7 @@ export async function keepLedger(
 ): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = { connectionString: databaseUrl };
+  const objects = (await readdir(directory)).filter((name) => !name.startsWith("."));
   await withPublisher(database, async (client) => {
     const place = await readPlace(client);
     if (place === directory || (place !== null && config.DATABASE_URL !== undefined)) {
@@ -26,7 +27,7 @@ export async function keepLedger(
         if (!(error instanceof LedgerRefused) || place !== directory) throw error;
         await continueLedger(client, directory);
       });
-    } else if ((await readdir(directory)).length > 0) await continueLedger(client, directory);
+    } else if (objects.length > 0) await continueLedger(client, directory);
     else await beginLedger(client, directory);
   });
   let problem: string | undefined;

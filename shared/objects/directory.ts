@@ -71,9 +71,10 @@ export function openDirectory(location: string): Objects {
     create: async (key, content) => {
       const part = path.join(root, `.part-${randomUUID()}`);
       try {
-        await writeFile(part, content, { flush: true });
+        await writeFile(part, content, { flush: true, mode: 0o600 });
         // Unlike a rename, a link never replaces a file.
         await link(part, at(key));
+        await flushDirectory(root);
         return true;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -89,6 +90,12 @@ export function openDirectory(location: string): Objects {
 const refuse = (verb: "read" | "written", file: string) => (cause: unknown) => {
   throw new Error(`${file} cannot be ${verb}: ${describeReason(cause)}.`, { cause });
 };
+
+/** Without this, a loss of power could remove a file that was just linked. */
+async function flushDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  await handle.sync().finally(() => handle.close());
+}
 
 async function openFile(file: string, range: Partial<Range> = {}): Promise<Readable> {
   const handle = await open(file).catch(refuse("read", file));

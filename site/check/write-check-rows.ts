@@ -34,6 +34,10 @@ const answers = {
   "report ID": "no public report has this ID",
 };
 
+/** Whether an entry was meant as a UEI, but cannot be one. */
+export const isMistyped = ({ kind, typed, report }: CheckedEntry): boolean =>
+  kind === "UEI" && report === undefined && explainUei(typed.toUpperCase()) !== undefined;
+
 /** Describes in words what was found for an entry of a list. */
 export function describeAnswer(entry: CheckedEntry): string {
   if (entry.report) return "filed";

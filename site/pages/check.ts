@@ -9,7 +9,7 @@ import {
   judgeDue,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
-import { describeAnswer } from "../check/write-check-rows.ts";
+import { describeAnswer, isMistyped } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatNumber } from "../format.ts";
@@ -97,7 +97,7 @@ ${
 ${writeDecisions(result)}
 ${writeRows(result)}
 ${
-  checked.some(({ kind, report }) => kind && report === undefined) &&
+  checked.some((line) => line.kind && line.report === undefined && !isMistyped(line)) &&
   html`<p class="hint">“Nothing public found” means that no public report${result.wanted.year && ` of audit year ${result.wanted.year}`} names the UEI or EIN.
   The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
@@ -132,13 +132,14 @@ const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
 /** "60 entries: 55 have a public report, 5 have none. 12 reports have findings, 34 in all." */
 function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): string {
   const entries = list.entries.length;
+  const mistyped = checked.filter(isMistyped).length;
   const reports = listReports(checked);
   const found = checked.filter(({ report }) => report !== undefined).length;
   const withFindings = reports.filter(({ findings }) => findings > 0);
   const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
   const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
   return `${count(entries, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
-  ${formatNumber(entries - found)} with nothing public found. ${capitalize(count(withFindings.length, "report"))}
+  ${formatNumber(entries - found - mistyped)} with nothing public found${mistyped > 0 ? `, ${formatNumber(mistyped)} mistyped` : ""}. ${capitalize(count(withFindings.length, "report"))}
   ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}.`;
 }
 

@@ -56,7 +56,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <a class="skip-link" href="#main">Skip to main content</a>
 <header class="site-header">
   <div class="wrap">
-    <a class="site-name" href="/">${siteName}</a>
+    <a class="site-name" href="/">Single Audits</a>
     <nav aria-label="Pages">
       <ul class="choices">${links.map(
         ([path, text]) =>

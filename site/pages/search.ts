@@ -200,8 +200,8 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     return {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
-          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}${auditee && html`; <a href="${auditee}">all years</a>`}</span>`,
-        html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span>`,
+          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
+        html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span> ${auditee && html`<span class="hint"><a href="${auditee}">all years</a></span>`}`,
         html`<span class="unbroken">${row.fac_accepted_date}</span>`,
         describeOpinion(row),
         describeFindings(row),

@@ -1,7 +1,7 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -136,24 +136,42 @@ test.each(["README.md", "docs/operations.md", "docs/keys.md", "docs/refresh.md",
   },
 );
 
-describe("npm run compose:upgrade", () => {
-  /** Runs it with a program named docker that logs its arguments, and fails if they match `failing`. */
-  async function upgrade(args: string[], failing = "^$") {
-    const directory = await makeDirectory();
-    const log = path.join(directory, "log");
-    const release = path.join(directory, "release");
-    const script = `#!/bin/sh\necho "$*" >> ${log}\nprintenv RELEASE > ${release}\n! echo "$*" | grep -qE '${failing}'\n`;
-    await writeFile(path.join(directory, "docker"), script, { mode: 0o755 });
-    const env = { PATH: `${directory}:${process.env.PATH}` };
-    const file = path.join(project, "scripts/compose-upgrade.sh");
-    const { status, stdout, stderr } = spawnSync("sh", [file, ...args], { env, encoding: "utf8" });
-    const ran = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
-    const stamp = existsSync(release) ? readFileSync(release, "utf8") : "";
-    return { status, output: stdout + stderr, ran, stamp };
-  }
+/**
+ * Runs scripts/compose-<name>.sh with a program named docker that logs its arguments, fails if they match `failing`, and prints 1 for
+ * each query.
+ */
+async function runScript(name: string, args: string[], failing = "^$") {
+  const directory = await makeDirectory();
+  const log = path.join(directory, "log");
+  const release = path.join(directory, "release");
+  const script = `#!/bin/sh
+echo "$*" >> ${log}
+printenv RELEASE > ${release}
+case $* in *" psql "*) echo 1 ;; esac
+! echo "$*" | grep -qE '${failing}'
+`;
+  await writeFile(path.join(directory, "docker"), script, { mode: 0o755 });
+  const env = { PATH: `${directory}:${process.env.PATH}` };
+  const file = path.join(project, `scripts/compose-${name}.sh`);
+  const { status, stdout, stderr } = spawnSync("sh", [file, ...args], { env, encoding: "utf8" });
+  const ran = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
+  const stamp = existsSync(release) ? readFileSync(release, "utf8") : "";
+  return { status, output: stdout + stderr, ran, stamp };
+}
 
+test.each(["backup", "restore", "upgrade"])(
+  "npm run compose:%s does nothing if it is asked for help or gets an unknown option",
+  async (name) => {
+    const help = await runScript(name, ["--help"]);
+    expect(help).toMatchObject({ status: 0, ran: [] });
+    expect(help.output).toContain(`npm run compose:${name}`);
+    expect(await runScript(name, ["--now"])).toMatchObject({ status: 1, ran: [] });
+  },
+);
+
+describe("npm run compose:upgrade", () => {
   test("builds, migrates, and only then replaces services", async () => {
-    const { status, ran, stamp } = await upgrade([]);
+    const { status, ran, stamp } = await runScript("upgrade", []);
     const steps = ran.map((line) => /^compose (\w+)(?:.* ([a-z-]+))?$/.exec(line)?.slice(1).join(" "));
     expect([status, steps]).toEqual([
       0,
@@ -167,15 +185,64 @@ describe("npm run compose:upgrade", () => {
   });
 
   test("replaces nothing if a migration fails", async () => {
-    const { status, ran } = await upgrade([], "migrate");
+    const { status, ran } = await runScript("upgrade", [], "migrate");
     expect([status === 0, ran.at(-1)]).toEqual([false, "compose run --rm migrate"]);
   });
+});
 
-  test("says what it replaces, and does nothing if it is asked for help or gets an unknown argument", async () => {
-    const help = await upgrade(["--help"]);
-    expect(help).toMatchObject({ status: 0, ran: [] });
-    for (const name of ["postgres", "report-service", "gateway"]) expect(help.output).toContain(name);
-    expect(await upgrade(["--now"])).toMatchObject({ status: 1, ran: [] });
+describe("npm run compose:backup", () => {
+  test("makes a directory that only its owner can read", async () => {
+    const into = await makeDirectory();
+    expect(await runScript("backup", [into])).toMatchObject({ status: 0 });
+    const [backup = ""] = await readdir(into);
+    const files = (await readdir(path.join(into, backup))).map((file) => path.join(into, backup, file));
+    for (const file of [path.join(into, backup), ...files])
+      expect((await stat(file)).mode & 0o077, file).toBe(0);
+    expect(files.map((file) => path.basename(file))).toEqual(["durable.sql", "ledger.tar", "reports.tar"]);
+  });
+
+  test.each(["pg_dump", "publish", "tar .* reports$"])("leaves nothing if %s fails", async (failing) => {
+    const into = await makeDirectory();
+    const { status } = await runScript("backup", [into], failing);
+    expect([status === 0, await readdir(into)]).toEqual([false, []]);
+  });
+});
+
+describe("npm run compose:restore", () => {
+  const makeBackup = async () => {
+    const backup = await makeDirectory();
+    await writeFile(path.join(backup, "durable.sql"), "");
+    return backup;
+  };
+  const startsAll = "compose up --detach --wait";
+
+  test("refuses to replace a database that has data, unless it is told to", async () => {
+    const { status, output, ran } = await runScript("restore", [await makeBackup()]);
+    expect([status, output]).toEqual([1, expect.stringContaining("--replace")]);
+    expect(ran.filter((line) => line.includes("migrate"))).toEqual([]);
+  });
+
+  test("does not replace a database whose revocations wait to be written to the ledger", async () => {
+    const { status, output, ran } = await runScript("restore", ["--replace", await makeBackup()]);
+    expect([status, output]).toEqual([1, expect.stringContaining("not in the ledger yet")]);
+    expect(ran).not.toContain(startsAll);
+  });
+
+  test("replaces nothing if the deployment fails", async () => {
+    const { status, ran } = await runScript("restore", ["--replace", await makeBackup()], "migrate");
+    // It drops the database that it made.
+    const [failed, last] = ran.slice(-2);
+    expect([status, failed, last]).toEqual([
+      1,
+      expect.stringContaining("migrate"),
+      expect.stringMatching(/ psql .* postgres$/),
+    ]);
+  });
+
+  test("names a backup that is none", async () => {
+    const directory = await makeDirectory();
+    const { output, ran } = await runScript("restore", [directory]);
+    expect([output, ran]).toEqual([expect.stringContaining(directory), []]);
   });
 });
 

@@ -185,23 +185,62 @@ wait "$reader"
 [ "$((SECONDS - seconds))" -le 130 ]
 docker compose up --detach --wait
 
+echo "A list of keys becomes keys, in a file that only its owner can read."
+mkdir lists
+chmod 777 lists
+blocks docs/keys.md "Issue many keys" csv > lists/list.csv
+run docs/keys.md "Issue many keys"
+[ "$(stat -c %a lists/keys.csv)" = 600 ]
+
 echo "A backup can be restored, while the gateway answers right or with 503."
+# Reports that are public in the sample, and in no chain of resubmissions.
+sed -n 's/^\([^,]*\),.*,t,GSAFAC,[^,]*,[^,]*,0,,.*/\1/p' sample/general.csv | grep --invert-match "$REPORT" > "$work/public"
+SUPPRESSED=$(sed -n 1p "$work/public")
+RELEASED=$(sed -n 2p "$work/public")
+# publish_without REPORT: publishes the sample's files, but with this report suppressed.
+publish_without() {
+  mkdir "without-$1"
+  cp sample/*.csv "without-$1"
+  sed -i "s/^\($1,.*\),t,GSAFAC,/\1,f,GSAFAC,/" "without-$1/general.csv"
+  chmod -R a+rX "without-$1"
+  docker compose run --rm --volume "$PWD/without-$1:/source:ro" publish --from /source
+}
+is_public() { [ "$(psql --command="select count(*) from disclosed.general where report_id = '$1'")" = 1 ]; }
+status_of() { curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/general?limit=1" -H "x-api-key: $1"; }
 REVOKED=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
-SUPPRESSED=$(sed -n 's/^\([^,]*GSAFAC[^,]*\),.*,t,GSAFAC,.*/\1/p' sample/general.csv | grep --invert-match "$REPORT" | head -1)
-while_asking right run docs/operations.md "Back up and restore" "compose exec -T postgres pg_dump"
+publish_without "$RELEASED"
+while_asking right run docs/operations.md "Back up and restore" compose:backup
+[ -z "$(find backups -type f -perm /077)" ]
+
 psql --command="select access.revoke_key(id) from access.api_keys where key_sha256 = sha256('$REVOKED')"
-mkdir newer
-cp sample/*.csv newer/
-sed -i "s/^\($SUPPRESSED,.*\),t,GSAFAC,/\1,f,GSAFAC,/" newer/general.csv
-chmod -R a+rX newer
-docker compose run --rm --volume "$PWD/newer:/source:ro" publish --from /source
-is_suppressed() { [ -z "$(psql --command="select from disclosed.general where report_id = '$SUPPRESSED'")" ]; }
-is_suppressed
-while_asking "right unavailable" run docs/operations.md "Back up and restore" "compose rm"
-smoke
-# The older files mark the report as public, and the backup knows neither.
-is_suppressed
-[ "$(curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/general?limit=1" -H "x-api-key: $REVOKED")" = 401 ]
+docker compose run --rm publish --release "$RELEASED" --operator test
+publish_without "$SUPPRESSED"
+is_public "$RELEASED"
+! is_public "$SUPPRESSED" || exit 1
+# The refresher writes revocations and releases to the ledger every few seconds.
+sleep 10
+before=$(containers)
+if npm run -s compose:restore; then exit 1; fi
+[ "$before" = "$(containers)" ]
+
+restore_after_loss() {
+  docker compose rm --stop --force postgres
+  docker volume rm "${COMPOSE_PROJECT_NAME}_postgres"
+  run docs/operations.md "Back up and restore" compose:restore
+}
+replace() {
+  npm run -s compose:restore -- --replace
+  docker compose run --rm publish --continue-ledger
+  docker compose run --rm --volume "$SOURCE:/source:ro" publish --from /source
+}
+for way in restore_after_loss replace; do
+  while_asking "right unavailable" "$way"
+  smoke
+  # The source files mark both reports as public. The backup knows that one was suppressed, and that the key is valid.
+  is_public "$RELEASED"
+  ! is_public "$SUPPRESSED" || exit 1
+  [ "$(status_of "$REVOKED")" = 401 ]
+done
 
 echo "An upgrade with a failing migration replaces no container; an upgrade to a new image does."
 before=$(containers)

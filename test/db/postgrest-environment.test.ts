@@ -6,7 +6,9 @@ import { startScratchService } from "../support/scratch-service.ts";
 const database = usePublishedDatabase();
 
 it("scripts/stack/postgrest.env has the same settings as request.pre_config()", async () => {
-  const { PGRST_DB_PRE_CONFIG, ...repeated } = dotenv.load("scripts/stack/postgrest.env");
+  const { PGRST_DB_PRE_CONFIG, PGRST_DB_POOL_MAX_LIFETIME, ...repeated } = dotenv.load(
+    "scripts/stack/postgrest.env",
+  );
   await database.client.query(`select ${PGRST_DB_PRE_CONFIG}()`);
   for (const [name, value] of Object.entries(repeated)) {
     const setting = name.toLowerCase().replace("pgrst_", "pgrst.");

@@ -31,6 +31,7 @@ export function readFiles() {
   } = parse(readProjectFile("deploy/monitoring/prometheus.yml"));
   return {
     kongEnv: dotenv.parse(readProjectFile("gateway/kong.env")),
+    postgrestEnv: dotenv.parse(readProjectFile("scripts/stack/postgrest.env")),
     kongYml: parse(readProjectFile("gateway/kong.yml")) as KongYml,
     compose: readCompose(),
     small: readSmallCompose(),

@@ -157,6 +157,15 @@ const kong: PromiseOfFile[] = [
   },
 ];
 
+const postgrest: PromiseOfFile[] = [
+  {
+    file: "scripts/stack/postgrest.env",
+    promise: "lets a replica that comes back have its share of the connections within a minute",
+    read: ({ postgrestEnv }) => postgrestEnv.PGRST_DB_POOL_MAX_LIFETIME,
+    expected: "60",
+  },
+];
+
 type Service = Files["compose"]["services"][string];
 
 /** What each service of docker-compose.yml has, without those that have nothing. */
@@ -1009,4 +1018,4 @@ const monitoring: PromiseOfFile[] = [
   },
 ];
 
-export const promises = [...kong, ...compose, ...kubernetes, ...monitoring];
+export const promises = [...kong, ...postgrest, ...compose, ...kubernetes, ...monitoring];

@@ -234,7 +234,11 @@ describe("a list", () => {
 
   it("lists entries that are not IDs, and says why", async () => {
     const list = "LC67HONF2H11,POLKPOLK1234,Nonsense";
-    const [mistyped, , nonsense] = readRows((await ask(`/check?u=${list}&year=2023`)).text).slice(-3);
+    const { text } = await ask(`/check?u=${list}&year=2023`);
+    expect(text).toMatch(
+      /2 entries, audit year 2023: 1 with a public report,\s+0 with nothing public found, 1 mistyped\./,
+    );
+    const [mistyped, , nonsense] = readRows(text);
     expect(mistyped?.[1]).toBe("not a UEI, because UEIs have no letter O: is it LC67H0NF2H11?");
     expect(nonsense?.slice(0, 2)).toEqual(["Nonsense", "not understood"]);
     const saved: Record<string, string>[] = parse((await ask(`/check.csv?u=${list}`)).text, {

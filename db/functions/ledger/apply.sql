@@ -1,34 +1,35 @@
-create or replace function ledger.apply(objects jsonb)
-returns void
+create or replace function ledger.apply(object_number bigint, object_entries jsonb, takes_releases boolean)
+returns integer
 language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   entry record;
+  learned integer := 0;
 begin
   for entry in
     select
-      object.number,
       said.kind,
       said.subject,
       said.takes_effect_at,
       said.recorded_at,
       said.recorded_by
-    from jsonb_to_recordset(objects) as object(number bigint, entries jsonb)
-    cross join jsonb_array_elements(object.entries) with ordinality as line(value, place)
+    from jsonb_array_elements(object_entries) with ordinality as line(value, place)
     cross join jsonb_to_record(line.value)
       as said(kind text, subject text, takes_effect_at timestamptz, recorded_at timestamptz, recorded_by text)
-    order by object.number, line.place
+    order by line.place
   loop
     -- The database wrote the entry but did not record this, because of a crash or a restore.
-    update ledger.entries set object_number = entry.number
+    update ledger.entries set object_number = apply.object_number
     where entries.object_number is null
       and entries.subject = entry.subject and entries.kind = entry.kind and entries.takes_effect_at = entry.takes_effect_at;
     continue when found;
+    learned := learned + 1;
+    continue when entry.kind = 'report released' and not takes_releases;
     -- If the ledger and the database disagree, the report stays suppressed.
     delete from ledger.entries
     where entries.object_number is null and entries.subject = entry.subject and entries.kind = 'report released';
     insert into ledger.entries (kind, subject, takes_effect_at, recorded_at, recorded_by, object_number)
-    values (entry.kind, entry.subject, entry.takes_effect_at, entry.recorded_at, entry.recorded_by, entry.number);
+    values (entry.kind, entry.subject, entry.takes_effect_at, entry.recorded_at, entry.recorded_by, apply.object_number);
     case entry.kind
       when 'report suppressed' then
         insert into publication.suppressed_reports (report_id, suppressed_since)
@@ -51,7 +52,8 @@ begin
         where api_keys.key_sha256 = decode(entry.subject, 'hex') and api_keys.revoked_at is null
           and (api_keys.expires_at is null or api_keys.expires_at > entry.takes_effect_at);
       when 'agreement revoked' then
-        update access.tribal_access_agreements set revoked_at = entry.takes_effect_at
+        -- It may have been approved again before the database learned this.
+        update access.tribal_access_agreements set revoked_at = greatest(entry.takes_effect_at, decided_at)
         where tribal_access_agreements.id = entry.subject::uuid and tribal_access_agreements.decision = 'approved'
           and tribal_access_agreements.revoked_at is null;
       when 'agreement ends' then
@@ -62,9 +64,10 @@ begin
     end case;
   end loop;
   update ledger.claim
-  set last_object = greatest(claim.last_object, (select max((object ->> 'number')::bigint) from jsonb_array_elements(objects) as object));
+  set last_object = greatest(claim.last_object, apply.object_number);
+  return learned;
 end
 $$;
 comment on function ledger.apply is
-  'Applies the entries of new objects of the ledger: [{"number": 7, "entries": [{"kind": …}]}]. Skips keys and agreements that this database does not have.';
+  'Applies the entries of a new object of the ledger: [{"kind": …}]. Skips keys and agreements that this database does not have. Returns how many entries were new.';
 grant execute on function ledger.apply to publisher;

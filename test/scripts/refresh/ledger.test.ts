@@ -1,4 +1,4 @@
-import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { withPublisher } from "../../../scripts/refresh/connect-publisher.ts";
@@ -225,7 +225,106 @@ it("a comparison and --continue-ledger name a missing object", async () => {
   });
 });
 
-it("--new-ledger needs an empty place, and --continue-ledger an existing ledger", async () => {
+const entry = { subject: "a", takes_effect_at: "2026-01-01", recorded_at: "2026-01-01", recorded_by: "b" };
+const suppressed = JSON.stringify({ ...entry, kind: "report suppressed", subject: id(1) });
+const withLine = (line: object) => (header: string) =>
+  `${header.replace('"entries":1', '"entries":2')}\n${suppressed}\n${JSON.stringify({ ...entry, ...line })}\n`;
+it.each<[string, (header: string) => string]>([
+  ["is empty", () => ""],
+  ["has no header", () => suppressed],
+  ["was cut off within a line", (header) => `${header}\n${suppressed.slice(0, -9)}`],
+  ["was cut off between lines", (header) => `${header}\n`],
+  ["has one line more", (header) => `${header}\n${suppressed}\n${suppressed}\n`],
+  ["has a line of null", (header) => `${header}\nnull\n`],
+  ["has an unknown kind", withLine({ kind: "report renamed" })],
+  ["has a wrong date", withLine({ kind: "key expires", takes_effect_at: "2026-02-30" })],
+  ["has a wrong hash", withLine({ kind: "key revoked", subject: "xyz" })],
+  ["has a wrong agreement", withLine({ kind: "agreement revoked", subject: "xyz" })],
+  ["lacks a subject", withLine({ kind: "report suppressed", subject: undefined })],
+])("an object that %s is named, and nothing of it is learned", async (_what, damage) => {
+  const file = path.join(await readPlace(), "000000000002.jsonl");
+  await select("select access.revoke_key($1)", [await issueKey()]);
+  await compare();
+  const [header = ""] = (await readFile(file, "utf8")).split("\n");
+  await writeFile(file, damage(header));
+  await select("truncate ledger.entries; update ledger.claim set last_object = 1");
+  await expect(compare()).rejects.toThrow(`${file} is damaged`);
+  expect((await here.refresh("--continue-ledger")).output).toContain(`${file} is damaged`);
+  expect(await list("select report_id from publication.suppressed_reports")).toEqual([]);
+  expect(await list("select last_object::int from ledger.claim")).toEqual([1]);
+});
+
+it("only the refresher's user can read the ledger", async () => {
+  const place = await readPlace();
+  for (const name of await readdir(place))
+    expect((await stat(path.join(place, name))).mode & 0o777).toBe(0o600);
+});
+
+it("of two servers with the same files, one stops publishing, and takes no release from the other", async () => {
+  await publish(2);
+  const copy = await copyNow();
+  // A copy of the server's files has its system identifier.
+  await ask(
+    copy,
+    "update ledger.claim set server = ledger.describe_server(), database_name = current_database()",
+  );
+  await compare(copy.url);
+  const key = await issueKey();
+  await ask(copy, `select publication.release_report('${id(2)}')`);
+  await ask(copy, `insert into publication.suppressed_reports values ('${id(1)}')`);
+  await compare(copy.url);
+  await select("select access.revoke_key($1)", [key]);
+  await expect(compare()).rejects.toThrow("Another database writes to the ledger");
+  expect(await list("select report_id from publication.suppressed_reports order by 1")).toEqual([
+    id(1),
+    id(2),
+  ]);
+  expect((await publish()).output).toContain("Another database writes to the ledger");
+  expect(await here.refresh("--continue-ledger")).toMatchObject({ code: 0 });
+  await expect(compare(copy.url)).rejects.toThrow("Another database writes to the ledger");
+});
+
+it("a backup that is restored into the same database is off until it was compared", async () => {
+  await select("create table backup as select * from ledger.claim");
+  await publish(2);
+  expect(await isOn()).toBe(true);
+  // As psql restores rows.
+  await select("truncate ledger.claim, ledger.entries, publication.suppressed_reports");
+  await select("insert into ledger.claim select * from backup");
+  await select("update disclosed.general set report_id = $1 where report_id = $2", [id(2), id(1)]);
+  expect(await isOn()).toBe(false);
+  await compare();
+  expect(await isOn()).toBe(true);
+  expect(await list("select publication.live_data_set()")).toEqual([null]);
+});
+
+it("a restore that was not finished is named", async () => {
+  await select(
+    "alter table ledger.claim disable trigger user; update ledger.claim set server_started_at = null",
+  );
+  await expect(compare()).rejects.toThrow(
+    "The triggers of ledger.claim are disabled. Run deploy/after-restore.sql.",
+  );
+  await select("alter table ledger.claim enable trigger user; truncate ledger.claim");
+  await expect(compare()).rejects.toThrow("ledger.claim has no row");
+  expect((await here.refresh("--continue-ledger")).output).toContain("ledger.claim has no row");
+  expect(await isOn()).not.toBe(true);
+});
+
+it("an agreement that was approved again before its revocation was learned is revoked", async () => {
+  const approve = `select access.decide_agreement(id, 'approved', 'Ada', 'Agency', 'ada@example.gov', null, '2099-01-01')
+    from access.tribal_access_agreements`;
+  await select("select access.request_agreement('Test Nation', 'c@example.gov')");
+  await select(approve);
+  const restored = await copyNow();
+  await select("select access.revoke_agreement(id) from access.tribal_access_agreements");
+  await compare();
+  await ask(restored, approve.replace("2099", "2098"));
+  await withPublisher(on(restored.url), (client) => continueLedger(client, undefined));
+  expect(await ask(restored, "select status from access.agreement_status")).toEqual(["revoked"]);
+});
+
+it("a ledger begins only in an empty place, and continues only where one is", async () => {
   const place = await readPlace();
   const empty = await makeDirectory();
   expect((await here.refresh("--new-ledger", place)).output).toContain(

@@ -1,0 +1,128 @@
+#!/bin/sh
+# npm run compose:restore
+set -eu
+replace=
+backup=
+while [ "$#" -gt 0 ]; do
+  case $1 in
+    --help)
+      cat << 'TEXT'
+Usage: npm run compose:restore [-- [--replace] [BACKUP]]
+
+Restores a backup of npm run compose:backup (BACKUP: the newest in backups) into the Docker Compose stack of this host:
+  1. builds the images, and starts postgres and storage
+  2. deploys this checkout to a new database, and loads the backup into it
+  3. restores the ledger's files and the PDFs, each only if this host has none
+  4. drops the database of this host, puts the new one in its place, and starts all services
+
+Until step 4, a service that runs answers from its database, and a failure changes nothing. If that database has keys or a data
+set, the command asks for --replace. After step 4, requests get 503 until you run the commands that it prints.
+
+Environment (or .env): see .env.example.
+Exit status: 0 restored, 1 a step failed.
+TEXT
+      exit
+      ;;
+    --replace) replace=1 ;;
+    -*)
+      echo "compose:restore: unknown option $1. See npm run compose:restore -- --help." >&2
+      exit 1
+      ;;
+    *) backup=$1 ;;
+  esac
+  shift
+done
+cd "$(dirname "$0")/.."
+fail() {
+  echo "compose:restore: $1" >&2
+  exit 1
+}
+if [ -z "$backup" ]; then
+  for backup in backups/*Z; do :; done
+fi
+[ -f "$backup/durable.sql" ] || fail "$backup is not a backup: it has no durable.sql. Name a directory that npm run compose:backup made."
+
+# psql DATABASE: runs the SQL of standard input.
+psql() {
+  docker compose exec -T postgres psql --username=postgres --quiet --no-align --tuples-only --set=ON_ERROR_STOP=1 "$@"
+}
+deploy() { docker compose run --rm --env PGDATABASE=single_audit_restored migrate; }
+# ask_database SQL: the answer of this host's database; nothing if it is new.
+ask_database() {
+  psql single_audit << SQL
+select to_regclass('ledger.entries') is not null as is_deployed \gset
+\if :is_deployed
+$1;
+\endif
+SQL
+}
+
+echo "Building images, and starting postgres and storage ..."
+RELEASE=$(node --import tsx scripts/release-stamp.ts)
+export RELEASE
+docker compose build
+docker compose up --detach --wait postgres storage
+exists=$(echo "select 1 from pg_database where datname = 'single_audit'" | psql postgres)
+if [ -n "$exists" ] && [ -z "$replace" ]; then
+  data=$(ask_database "select 1 where exists (select from access.api_keys where tier <> 'demo') or exists (select from publication.data_sets)")
+  [ -z "$data" ] || fail "This host's database has keys or a data set. To drop it and put the backup in its place, add --replace."
+fi
+
+echo "Restoring $backup into a new database ..."
+drop_new() { echo 'drop database if exists single_audit_restored with (force)' | psql postgres; }
+drop_new
+trap drop_new EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+echo 'create database single_audit_restored' | psql postgres
+deploy
+cat deploy/before-restore.sql "$backup/durable.sql" deploy/after-restore.sql \
+  | psql --single-transaction --output=/dev/null single_audit_restored
+deploy
+
+if [ -f "$backup/ledger.tar" ]; then
+  echo "Restoring the ledger's files, if this host has none ..."
+  place=$(echo 'select place from ledger.claim' | psql single_audit_restored)
+  # shellcheck disable=SC2016
+  docker compose run --rm -T --entrypoint sh publish -euc '
+    mkdir -p "$1"
+    cd "$1"
+    if ls ./*.jsonl > /dev/null 2>&1; then exit; fi
+    rm -rf .part
+    mkdir .part
+    tar -x -f - -C .part
+    mv .part/*.jsonl .
+    rmdir .part' sh "$place" < "$backup/ledger.tar"
+fi
+if [ -f "$backup/reports.tar" ]; then
+  echo "Restoring the PDFs, if this host has none ..."
+  # shellcheck disable=SC2016
+  docker compose exec -T storage sh -euc '
+    cd "/data/$S3_BUCKET"
+    if [ -e reports ]; then exit; fi
+    rm -rf .part
+    mkdir .part
+    tar -x -f - -C .part
+    mv .part/reports .
+    rmdir .part' < "$backup/reports.tar"
+fi
+
+echo "Replacing the database ..."
+if [ -n "$exists" ]; then
+  waiting=$(ask_database "select 1 from ledger.entries where object_number is null limit 1")
+  [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. Start the refresher, wait until it has written them, and try again."
+fi
+trap - EXIT
+trap '' INT TERM HUP
+printf '%s;\n' 'drop database if exists single_audit with (force)' 'alter database single_audit_restored rename to single_audit' \
+  | psql postgres
+trap - INT TERM HUP
+docker compose up --detach --wait
+
+cat << 'TEXT'
+Restored. Requests get 503 until the ledger is continued and a data set is published. Set SOURCE to the absolute path of the
+source files, and run:
+
+  docker compose run --rm publish --continue-ledger
+  docker compose run --rm --volume "$SOURCE:/source:ro" publish --from /source
+TEXT
