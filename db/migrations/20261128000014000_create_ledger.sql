@@ -76,7 +76,7 @@ select
       else claim.database_name = current_database()
         and claim.server_name is not distinct from nullif(current_setting('single_audit.server_name', true), '')
         and claim.changed_in = claim.xmin
-        -- A replica has what its primary has. A recovery to a point in time never asks a primary for WAL.
+        -- A replica follows its primary. A recovery to a point in time never asks a primary for WAL.
         and (
           claim.server_started_at = pg_postmaster_start_time()
           or pg_is_in_recovery() and pg_last_wal_receive_lsn() is not null

@@ -211,7 +211,7 @@ async function readClaim(client: Client): Promise<Claim> {
 const countObjects = async (store: Objects) => (await store.listFiles(/\.jsonl$/)).length;
 
 /**
- * Reads the objects after this one, up to the first that does not exist.
+ * Reads the objects after the last one that is known, up to the first number that has none.
  *
  * @throws LedgerRefused if an object is damaged
  */
@@ -245,7 +245,7 @@ function readObject(place: string, number: number, text: string): LedgerObject {
 }
 
 const describeDamage = (place: string, number: number, reason: string) =>
-  `${place}/${nameObject(number)} is damaged: ${reason}. Restore this object. The database has learned nothing from it.`;
+  `${place}/${nameObject(number)} is damaged: ${reason}. Restore this object. Nothing was read from it.`;
 
 /** @throws LedgerRefused if an object is from another ledger */
 function checkOwner(place: string, objects: LedgerObject[], owner: string | null): void {
@@ -259,9 +259,10 @@ function checkOwner(place: string, objects: LedgerObject[], owner: string | null
  * and revocations, but their releases only if an operator says so, because the other one may be a copy for tests.
  *
  * @returns whether data sets were withdrawn
- * @throws LedgerRefused if the last object that it knows is gone, an object is damaged, or the place has another ledger
+ * @throws LedgerRefused if the last object that the database knows is missing, if an object is damaged, or if the ledger belongs to
+ * another database
  */
-async function learn(
+async function readNew(
   client: Client,
   store: Objects,
   claim: Claim,
@@ -285,10 +286,10 @@ async function learn(
 }
 
 /**
- * Does what objects say, all or nothing.
+ * Applies the entries of all objects, or of none.
  *
- * @returns how many entries the database did not know, and whether the data sets were withdrawn, because the live one shows a
- * report that the ledger says is suppressed
+ * @returns how many entries were new, and whether the data sets were withdrawn, because the live one shows a report that the ledger
+ * suppresses
  * @throws LedgerRefused if PostgreSQL refuses a value
  */
 async function apply(
