@@ -68,8 +68,8 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
     const claim = await readClaim(client);
     if (!claim.is_this_server)
       throw new LedgerRefused(`This database was restored, or copied from another server. ${nextStep}`);
-    await learn(client, store, claim);
-    while (!claim.is_lost && !(await write(client, store, claim))) await learn(client, store, claim);
+    await readNew(client, store, claim);
+    while (!claim.is_lost && !(await write(client, store, claim))) await readNew(client, store, claim);
     if (!claim.is_compared) {
       await client.query(
         "update ledger.claim set server_started_at = pg_postmaster_start_time(), database_name = current_database()",
@@ -100,7 +100,7 @@ export async function beginLedger(
   let withdrawn = false;
   if (earlier !== null) {
     await withLedger(client, earlier, storage, async (store) => {
-      withdrawn = await learn(client, store, await readClaim(client), true);
+      withdrawn = await readNew(client, store, await readClaim(client), true);
     });
   }
   await withLedger(client, place, storage, async (store) => {
