@@ -228,9 +228,7 @@ it("a function of the pages that the leak check does not call is refused", async
     const lines = text.split("\n").filter((line) => line.includes(" publication.search_programs(text)"));
     return text + lines.map((line) => `${line.replace("search_programs", "peek")}\n`).join("");
   });
-  await expect(deploy()).rejects.toThrow(
-    "publication.peek(text): The pages show what this function returns",
-  );
+  await expect(deploy()).rejects.toThrow("publication.peek(text): The pages show what this function returns");
 });
 
 it("a file of the schema request cannot replace the leak check", async () => {
