@@ -17,6 +17,12 @@ import { send } from "../../support/target.ts";
 
 /** Lists the processes of a stack: their commands contain its directory. */
 const listParts = (own: string) => listProcesses().filter(({ command }) => command.includes(own));
+/** The process ID of a stack's PostgreSQL. Signals to process 0 would reach the tests themselves. */
+function findPostgres({ pid }: RunningStack): number {
+  const found = listChildren(pid).find(({ command }) => command.includes("/postgres "));
+  if (found === undefined) throw new Error("PostgreSQL does not run.");
+  return found.pid;
+}
 let directory: string;
 let sample: string;
 let stack: RunningStack;
@@ -52,8 +58,7 @@ describe("in a private directory with a space in its name,", () => {
 
   it("runs, and stops everything if one process dies, with its last lines of output", async () => {
     await run();
-    const postgres = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "));
-    process.kill(postgres?.pid ?? 0, "SIGKILL");
+    process.kill(findPostgres(stack), "SIGKILL");
     expect(await stack.exited).toBe(1);
     expect(stack.output()).toContain("\nPostgreSQL ended with SIGKILL.\n  ");
     expect(stack.output()).toMatch(/\nEverything was stopped.*\n$/);
@@ -67,10 +72,9 @@ describe("in a private directory with a space in its name,", () => {
     await client.query("begin; create unlogged table public.lost ()");
     await client.query("select pg_logical_emit_message(false, 'test', '', true)");
     const { rows } = await client.query("select pg_relation_filepath('public.lost') as file");
-    const postgres = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "));
-    process.kill(postgres?.pid ?? 0, "SIGKILL");
+    process.kill(findPostgres(stack), "SIGKILL");
     expect(await stack.exited).toBe(1);
-    await rm(path.join(stack.directory, "postgres", `${rows[0].file}_init`));
+    await rm(path.join(stack.directory, "postgres", `${rows[0].file}_init`), { force: true });
     await run();
     expect(stack.output()).toContain("Starting it again");
     stack.kill("SIGINT");
@@ -86,16 +90,17 @@ describe("in a private directory with a space in its name,", () => {
   });
 
   it("waits for the PostgreSQL of a killed run, which may still be writing its data", async () => {
-    const server = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "))?.pid ?? 0;
+    const server = findPostgres(stack);
     process.kill(server, "SIGSTOP");
     stack.kill("SIGKILL");
     await stack.exited;
     const env = { ...freePorts, STACK_DIRECTORY: stack.directory, GATEWAY: "embedded" };
     const start = runScript("start.ts", [], env);
+    const waits = `Waiting for an earlier PostgreSQL, process ${server}, to stop`;
     await expect
       .poll(start.output)
-      .toContain(`Waiting for an earlier PostgreSQL, process ${server}, to stop`);
-    process.kill(server, "SIGCONT");
+      .toContain(waits)
+      .finally(() => process.kill(server, "SIGCONT"));
     await expect.poll(start.output).toContain("The service is ready.");
     start.child.kill("SIGINT");
     expect(await start.exited).toBe(0);
