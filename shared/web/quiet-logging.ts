@@ -60,7 +60,8 @@ function refuseUnreadableRequest({ code }: NodeJS.ErrnoException, socket: Socket
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Connection: close",
   ];
-  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
+  // Bytes after a response would be taken for another response.
+  if (socket.writable && socket.bytesWritten === 0) socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
   socket.destroySoon();
 }
 
