@@ -696,7 +696,9 @@ const kubernetes: PromiseOfFile[] = [
   ...kubernetesRow(
     "connects to PostgreSQL with the least rights, and only over TLS with a known certificate",
     (manifests) =>
-      ofPods(manifests, (pod) => Object.values(readEnvironment(pod)).find((value) => /^postgres:/.test(value))),
+      ofPods(manifests, (pod) =>
+        Object.values(readEnvironment(pod)).find((value) => /^postgres:/.test(value)),
+      ),
     Object.fromEntries(
       [
         ["deploy-database", "single_audit_owner"],
