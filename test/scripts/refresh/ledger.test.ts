@@ -402,7 +402,8 @@ it("a database that lost everything reads its suppressions from the ledger", asy
   expect(await publicReports()).toEqual([1]);
 });
 
-it("a bucket must support conditional writes", async () => {
+/** Provides a bucket for ledgers. */
+async function useBucket() {
   const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "secret" };
   const s3 = await startS3Server({ bucket: "data", ...keys });
   onTestFinished(() => s3.close());
@@ -412,16 +413,42 @@ it("a bucket must support conditional writes", async () => {
     forcePathStyle: true,
     ledgerCredentials: keys,
   };
-  const begin = (place: string) =>
-    withPublisher(on(here.database.url), (client) => beginLedger(client, place, storage));
+  const withStorage = (work: typeof compareWithLedger) =>
+    withPublisher(on(here.database.url), (client) => work(client, storage));
+  return {
+    s3,
+    begin: (place: string) => withStorage((client) => beginLedger(client, place, storage).then(() => {})),
+    compareWithBucket: () => withStorage(compareWithLedger),
+  };
+}
+
+it("a bucket must support conditional writes", async () => {
+  const { s3, begin, compareWithBucket } = await useBucket();
   s3.hasConditionalWrites = false;
   await expect(begin("s3://data/one")).rejects.toThrow("does not support conditional writes (If-None-Match)");
   s3.hasConditionalWrites = true;
   await begin("s3://data/two");
   await select("select access.revoke_key($1)", [await issueKey()]);
-  await withPublisher(on(here.database.url), (client) => compareWithLedger(client, storage));
+  await compareWithBucket();
   expect([...s3.objects.keys()].filter((key) => key.startsWith("two/"))).toEqual([
     "two/000000000001.jsonl",
     "two/000000000002.jsonl",
   ]);
+});
+
+it("if the ledger can only be read, a message says so, and PostgreSQL may restart", async () => {
+  const { s3, begin, compareWithBucket } = await useBucket();
+  const refused =
+    "s3://data/ledger/000000000002.jsonl cannot be written: AccessDenied. Let the refresher read and write there (docs/operations.md, The ledger).";
+  await begin("s3://data/ledger");
+  s3.isReadOnly = true;
+  await select("select access.revoke_key($1)", [await issueKey()]);
+  await expect(compareWithBucket()).rejects.toThrow(refused);
+  await select("update ledger.claim set server_started_at = '2000-01-01'");
+  expect(await isOn()).toBe(false);
+  await expect(compareWithBucket()).rejects.toThrow(refused);
+  expect(await isOn()).toBe(true);
+  s3.isReadOnly = false;
+  await compareWithBucket();
+  expect(s3.objects.has("ledger/000000000002.jsonl")).toBe(true);
 });
