@@ -94,7 +94,8 @@ publish_without "$RELEASED"
 asked 200 run "Back up"
 BEFORE=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 sleep 2
-database npm run -s keys -- revoke "$(database npm run -s keys -- verify "$REVOKED" --json | node -p 'JSON.parse(require("fs").readFileSync(0)).id')"
+id=$(echo "$REVOKED" | database npm run -s keys -- verify --json | node -p 'JSON.parse(require("fs").readFileSync(0)).id')
+database npm run -s keys -- revoke "$id"
 refresh --release "$RELEASED" --operator test
 publish_without "$SUPPRESSED"
 shows "$RELEASED" true
