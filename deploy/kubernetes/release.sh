@@ -25,13 +25,19 @@ if ! grep -q '^  TRUSTED_IPS:' "$manifests"; then
   exit 1
 fi
 
+spec() { in_namespace get cluster/postgres --ignore-not-found --output="jsonpath={.spec.$1}"; }
+major() { tag=${1##*/} tag=${tag#*:}; echo "${tag%%[!0-9]*}"; }
+running=$(spec imageName)
+image=$(sed -n 's/^  imageName: //p' "$manifests")
+if [ -n "$running" ] && [ "$(major "$running")" != "$(major "$image")" ]; then
+  if [ -z "$roll_back" ]; then
+    echo "The cluster has PostgreSQL $(major "$running"), and this release $(major "$image"). See docs/scaling.md, Upgrade PostgreSQL." >&2
+    exit 1
+  fi
+  image=$running
+fi
 # Gives the manifests of an older release what a rollback must not change, and lets db:deploy deploy an older release.
 keep_state() {
-  spec() { in_namespace get cluster/postgres --output="jsonpath={.spec.$1}"; }
-  major() { image=${1##*/} image=${image#*:}; echo "${image%%[!0-9]*}"; }
-  running=$(spec imageName)
-  older=$(sed -n 's/^  imageName: //p' "$manifests")
-  [ "$(major "$running")" = "$(major "$older")" ] || older=$running
   storage=$(spec storage)
   wal=$(spec walStorage)
   archive=$(spec 'plugins[0].parameters.serverName')
@@ -46,7 +52,7 @@ patches:
     patch: "- { op: add, path: /spec/template/spec/containers/0/command/-, value: --roll-back }"
   - target: { kind: Cluster, name: postgres }
     patch: |
-      - { op: replace, path: /spec/imageName, value: "$older" }
+      - { op: replace, path: /spec/imageName, value: "$image" }
       - { op: replace, path: /spec/storage, value: $storage }
       - { op: add, path: /spec/walStorage, value: ${wal:-null} }
       - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $archive }

@@ -48,7 +48,7 @@ case "$*" in
   *" logs "*) ${logs || ":"} ;;
   *"rollout status"*) ${rollout || ":"} ;;
   *backup.yaml) ${backup || ":"} ;;
-  *"get cluster/postgres --output=jsonpath={.spec"*) ${spec || ":"} ;;
+  *"get cluster/postgres "*"={.spec"*) ${spec || ":"} ;;
   *"get cluster/postgres --output"*) echo True ;;
   *"get cluster/postgres "*) ${cluster || ":"} ;;
   *--field-manager=autoscaler*) cat >> "${log}"; echo >> "${log}" ;;
@@ -171,9 +171,13 @@ test("the front sends tokens and PDFs to the report service and the rest to the 
   const commands = ["report-service", "site"].map((name) => {
     const { patches } = parse(readProjectFile(`${kubernetes}/base/${name}/kustomization.yaml`));
     const [{ command, env }] = parse(patches[1].patch).spec.template.spec.containers;
-    const user = env.find((each: { name: string }) => each.name === "PGUSER").value;
+    const url = env.find((each: { name: string }) => each.name.endsWith("_DATABASE_URL")).value;
     const passwords = env.filter((each: { name: string }) => /PASSWORD/.test(each.name));
-    return [command.slice(3), user, passwords.map(({ value }: { value: string }) => path.basename(value))];
+    return [
+      command.slice(3),
+      new URL(url).username,
+      passwords.map(({ value }: { value: string }) => path.basename(value)),
+    ];
   });
   expect(commands).toEqual([
     [["scripts/report-service.ts", "--tokens-only"], "report_service", ["report_service_password"]],
@@ -362,6 +366,13 @@ describe.runIf(hasKubectl)("a rollback", () => {
     }
     expect(read(bin)).toEqual(expect.arrayContaining(expected));
     expect(read(bin)).toHaveLength(expected.length);
+  });
+
+  test("differs from a release, which stops before it applies another major version of PostgreSQL", async () => {
+    const { bin, calls } = await fakeKubectl({ ...working, kustomize, spec: spec() });
+    const { status, stderr } = await run(`${kubernetes}/release.sh`, [overlay], bin);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The cluster has PostgreSQL 19, .* 18\./)]);
+    expect(calls()).not.toContain("apply");
   });
 
   test("takes PostgreSQL back to an older minor version", async () => {
