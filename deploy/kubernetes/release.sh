@@ -98,7 +98,7 @@ wait_for_postgres() {
 
 deploy_database() {
   if [ "$(in_namespace get job/deploy-database --ignore-not-found --output='jsonpath={.status.active}')" = 1 ]; then
-    echo "Another release is deploying the database. Wait until the Job deploy-database ends, and try again." >&2
+    echo "Another release is deploying the database. Wait until the Job deploy-database ends, or delete it, and try again." >&2
     return 1
   fi
   in_namespace delete job/deploy-database --ignore-not-found
