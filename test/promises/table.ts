@@ -210,7 +210,8 @@ function listSecrets(environment: Record<string, string> = {}): string[] | undef
     ([name, value]) =>
       /:\/\/[^/]*:[^/]*@/.test(value) ||
       (/PASSWORD|SECRET(?!S_)|TOKEN|KEY|DB_URI|DATABASE_URL/.test(name) &&
-        !/^@?\/run\/secrets\/(single-audit\/)?\w+$/.test(value)),
+        // The path of a secret, or a URL without a password.
+        !/^(@?\/run\/secrets\/(single-audit\/)?\w+$|postgres:\/\/\w+@)/.test(value)),
   );
   return found.length === 0 ? undefined : found.map(([name]) => name);
 }
@@ -695,24 +696,22 @@ const kubernetes: PromiseOfFile[] = [
   ),
   ...kubernetesRow(
     "connects to PostgreSQL with the least rights, and only over TLS with a known certificate",
-    (manifests) => [
-      ofPods(manifests, (pod) => readEnvironment(pod).PGUSER),
-      manifests.find(({ metadata }) => metadata.name.startsWith("postgres-"))?.data,
-    ],
-    [
-      {
-        "deploy-database": "single_audit_owner",
-        refresher: "publisher",
-        "report-service": "report_service",
-        site: "site",
-      },
-      {
-        PGHOST: "postgres-rw",
-        PGDATABASE: "single_audit",
-        PGSSLMODE: "verify-full",
-        NODE_EXTRA_CA_CERTS: "/etc/postgres-ca/ca.crt",
-      },
-    ],
+    (manifests) =>
+      ofPods(manifests, (pod) =>
+        Object.values(readEnvironment(pod)).find((value) => /^postgres:/.test(value)),
+      ),
+    Object.fromEntries(
+      [
+        ["deploy-database", "single_audit_owner"],
+        ["refresher", "publisher"],
+        ["report-service", "report_service"],
+        ["site", "site"],
+      ].map(([pod, role]) => [
+        pod,
+        // node-postgres reads sslrootcert again for each connection.
+        `postgres://${role}@postgres-rw/single_audit?sslmode=verify-full&sslrootcert=/etc/postgres-ca/ca.crt`,
+      ]),
+    ),
   ),
   ...(["production", "development"] as const).flatMap((environment) =>
     kubernetesRow(
