@@ -45,6 +45,20 @@ beforeAll(async () => {
       audit_year: "2019",
       fac_accepted_date: "2020-03-01",
     }),
+    submission(5, {
+      auditee_name: "Elmo",
+      auditee_uei: "ELM4ELM41234",
+      auditee_ein: "362600524",
+      audit_year: "2023",
+    }),
+    // Before there were UEIs.
+    submission(6, {
+      auditee_name: "Elmo",
+      auditee_uei: "GSA_MIGRATION",
+      auditee_ein: "362600524",
+      audit_year: "2018",
+      fac_accepted_date: "2019-03-01",
+    }),
     submission(20, {
       auditee_name: '"Hidden Nation"',
       is_public: "f",
@@ -170,6 +184,16 @@ describe("a list", () => {
     ]);
     expect(text).toContain('<a href="/auditee/042600524">1 other report</a>');
     expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
+  });
+
+  it("finds the reports of a UEI that its auditee's page has, also those from before it had the UEI", async () => {
+    const old = readRows((await ask("/check?u=ELM4ELM41234&year=2018")).text)[0];
+    expect(old?.[1]).toContain("2019-03-01");
+    expect((await ask("/check?u=ELM4ELM41234")).text).toContain(
+      '<a href="/auditee/ELM4ELM41234">1 other report</a>',
+    );
+    const { text } = await ask("/auditee/ELM4ELM41234");
+    expect([5, 6].map((number) => text.includes(`/record/${id(number)}`))).toEqual([true, true]);
   });
 
   it("counts findings on an agency's programs, and has no decision due for other programs", async () => {
@@ -351,7 +375,8 @@ describe("a suppressed report", () => {
       ["998877665", "998877999"],
       [id(20), id(99)],
     ] as const) {
-      await measure(unknown);
+      // PostgreSQL may choose another plan at the sixth call of a connection.
+      for (let call = 0; call < 6; call += 1) await measure(unknown);
       expect(await measure(hidden)).toBe(await measure(unknown));
     }
   });
