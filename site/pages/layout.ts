@@ -120,6 +120,8 @@ interface Heading {
   isNumber?: boolean;
   /** The URL that sorts by this column. */
   link?: string;
+  /** What sorts by this column, if it is no link. It contains the text. */
+  control?: Html;
   sorted?: "descending" | "ascending" | false;
 }
 
@@ -144,8 +146,8 @@ export function table(
   return html`<table class="${kind}">
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${columns.map(
-    ({ text, link, sorted }, index) =>
-      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : text}</th>`,
+    ({ text, link, control, sorted }, index) =>
+      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : (control ?? text)}</th>`,
   )}</tr></thead>
 <tbody>${rows.map(
     ({ id, isMarked, cells: [first, ...rest] }) =>

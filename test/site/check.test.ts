@@ -200,6 +200,7 @@ describe("a list", () => {
     const cells = async (aln: string) => readRows((await ask(`/check?u=POLKPOLK1234&aln=${aln}`)).text)[0];
     expect((await cells("10"))?.[4]).toBe("2");
     expect((await cells("USDA"))?.[4]).toBe("2");
+    expect(readRows((await ask("/check?u=POLKPOLK1234&program=10")).text)[0]?.[4]).toBe("2");
     expect((await cells("Department+of+Health+and+Human+Services"))?.[4]).toBe("1");
     const ofOthers = await cells("84.010");
     expect([ofOthers?.[4], ofOthers?.at(-1)]).toEqual(["0", "–"]);
@@ -245,6 +246,21 @@ describe("a list", () => {
     const { text } = await ask("/check?u=POLKPOLK1234&aln=93.778&due=all");
     expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=past#due">Past due (1)</a>');
     expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=all&amp;sort=findings#due"');
+  });
+
+  it("lists all decisions if none is recent, and says which they are, of which reports, and as of when", async () => {
+    const today = new Date().toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+    const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023");
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
+    expect(readRows(section)).toHaveLength(1);
+    const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
+    expect(words).toContain(
+      `All: 1 of 1 decision, as of ${today}. They are due on all reports of these auditees for audit year 2023 with findings. The list below has only one report of each entry.`,
+    );
+    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("or later: none of");
+    const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
+    const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
+    expect(saved).toMatchObject([{ state: "past due", as_of: new Date().toISOString().slice(0, 10) }]);
   });
 
   it("counts repeated entries once, and names them", async () => {
@@ -302,6 +318,10 @@ describe("a list", () => {
     const long = await post([...many.slice(0, 999), "POLKPOLK1234", "MESAMESA1234"].join("\n"));
     expect(long.status).toBe(200);
     expect(long.text).toContain("too long for an address");
+    expect(long.text).toMatch(
+      /<button [^>]*form="again" formaction="\/check#due" name="due" value="past"[^>]*>Past due \(1\)</,
+    );
+    expect(long.text).toMatch(/<button [^>]*form="again" [^>]*name="sort" value="findings"/);
     expect(long.text).toContain("Only the first 1,000 entries were checked. 1 more were left out.");
     const rows = readRows(long.text);
     expect([rows.length, rows.at(-1)?.[0]]).toEqual([1000, expect.stringContaining("Polk County")]);
