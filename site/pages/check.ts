@@ -143,7 +143,7 @@ function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): 
   const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
   return `${count(entries, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
   ${formatNumber(entries - found - mistyped)} with nothing public found${mistyped > 0 ? `, ${formatNumber(mistyped)} mistyped` : ""}. Of these reports,
-  ${withFindings.length === 0 ? "none has" : `${formatNumber(withFindings.length)} ${withFindings.length === 1 ? "has" : "have"}`} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}.`;
+  ${withFindings.length === 0 ? "none has findings" : `${formatNumber(withFindings.length)} ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}`}.`;
 }
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

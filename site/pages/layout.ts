@@ -131,19 +131,14 @@ interface Row {
   cells: Content[];
 }
 
-/** A table. The first cell of a row is its heading. On narrow screens a `stacked` table becomes a list. */
-export function table(
-  caption: string,
-  headings: (Heading | string)[],
-  rows: Row[],
-  kind: "stacked" | "wide" = "stacked",
-): Html {
+/** A table. The first cell of a row is its heading. On narrow screens each row becomes a list. */
+export function table(caption: string, headings: (Heading | string)[], rows: Row[]): Html {
   const columns = headings.map(
     (heading): Heading => (typeof heading === "string" ? { text: heading } : heading),
   );
   const alignment = (index: number) => columns[index]?.isNumber && html` class="number"`;
   const label = (index: number) => html` data-label="${columns[index]?.text}"`;
-  return html`<table class="${kind}">
+  return html`<table class="stacked">
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${columns.map(
     ({ text, link, control, sorted }, index) =>
