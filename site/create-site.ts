@@ -23,7 +23,7 @@ import { writeHome } from "./pages/home.ts";
 import { feedPath } from "./pages/layout.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
-import { listTotals, writeTotals } from "./pages/totals.ts";
+import { hasUnknownYear, listTotals, writeTotals } from "./pages/totals.ts";
 import { type AskedPrograms, createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { refuseUnread } from "./read-filters.ts";
 import { createReportReader } from "./report.ts";
@@ -150,7 +150,9 @@ function addPages(site: Site): void {
   }
   site.addRoute("/totals.csv", async (request, reply) => {
     await whileOn();
-    const listed = await listTotals(requireFacts(await site.describeContext(request)), readPrograms);
+    const context = requireFacts(await site.describeContext(request));
+    if (hasUnknownYear(context)) return sendError(reply, refuseUnread("totals", "/totals"));
+    const listed = await listTotals(context, readPrograms);
     return listed === undefined ? reply.callNotFound() : sendSpreadsheet(request, reply, listed);
   });
 }
