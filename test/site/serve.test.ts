@@ -70,6 +70,8 @@ it("the feed of changes is Atom that links to the page", async () => {
   expect([status, headers["content-type"]]).toEqual([200, "application/atom+xml; charset=utf-8"]);
   expect(body).toContain(`<link rel="alternate" type="text/html" href="${target.appUrl}/changes"/>`);
   expect((await get("/changes")).body).toContain('type="application/atom+xml" href="/changes.atom"');
+  // A feed without entries has the date of its data set.
+  expect((await get("/changes.atom?u=ZZZZZZZZ1234")).body).toMatch(/<updated>20[2-9]\d-/);
 });
 
 it("assets have a hash in their name and are cached for a year, and together they are small", async () => {
