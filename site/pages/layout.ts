@@ -1,5 +1,6 @@
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
+import { searchesAMinute } from "../search/limit-queries.ts";
 import { longestSearch } from "../search/read-search.ts";
 
 const icon =
@@ -74,7 +75,8 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <footer class="site-footer">
   <div class="wrap">
     <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads
-      nothing from other hosts.</p>
+      nothing from other hosts. Each network may open ${searchesAMinute} searches, lists and reports a minute; programs should use
+      the <a href="/#api">API</a>.</p>
     <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
       <li><a href="/changes">Changes</a></li>
