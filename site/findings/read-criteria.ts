@@ -91,7 +91,7 @@ const readField: Record<Field, ReadField> = {
 };
 
 /** Whether a text is a date that the calendar has, such as 2026-01-31. */
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return (
     /^(19|20)\d\d-\d\d-\d\d$/.test(text) &&

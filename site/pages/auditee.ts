@@ -125,7 +125,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   const clean = reports.filter((report) => judge(report).isClean).length;
   const findings = reports.reduce((sum, { counts }) => sum + counts.findings, 0);
   const title = "Public reports by year";
-  return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 ? "is" : "are"} clean.
+  return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
   ${newest && html`The newest, of ${newest.audit_year}: ${describeNewest(newest)}.`}</p>
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} over the years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>

@@ -98,9 +98,11 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const describe = (name: string, codes: string[]) =>
     codes.map((code): [string, string] => [code, describeValue(name, code)]);
   const year = (value: string): [string, string] => [value, value];
+  const chosen = Object.keys(criteria).filter((name) => name !== "words").length;
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
 <p class="hint" id="words-hint">Finds words in any order, also in the plural. Put exact phrases in quotation marks.</p>
+<details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
@@ -117,7 +119,7 @@ ${input("auditee", html` autocomplete="off"`)}
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
       html`<label class="check"><input type="checkbox" name="${name}" value="Y"${name in criteria && html` checked`}> ${text}</label>`,
-  )}</fieldset>
+  )}</fieldset></details>
 <button type="submit">Search findings</button>
 </form>`;
 }

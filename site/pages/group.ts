@@ -94,7 +94,7 @@ function writeYears({ criteria }: Group, { years }: FindingsOfGroup): Html {
     "years",
     "By audit year",
     html`${drawYears(years)}
-${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows, "wide"))}`,
+${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows))}`,
   );
 }
 
@@ -123,7 +123,7 @@ function writeRequirements(
   }));
   const list = scroll(
     "Findings by requirement",
-    table("Findings by requirement", ["Requirement", number("Findings")], rows, "wide"),
+    table("Findings by requirement", ["Requirement", number("Findings")], rows),
   );
   return section(
     "requirements",
@@ -146,7 +146,7 @@ function writeStates({ criteria }: Group, found: FindingsOfGroup): Html {
     "states",
     "Findings by state of the auditee",
     html`<div class="map">${drawStates("Findings by state", values)}</div>
-<details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows, "wide"))}</details>`,
+<details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows))}</details>`,
   );
 }
 

@@ -80,7 +80,7 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
 <dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
-${scroll("Public rows in each table", table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows, "wide"))}
+${scroll("Public rows in each table", table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows))}
 <p>The API also has a row in <code>general</code> for each suppressed submission: a report ID and
   <code>is_public = false</code>. A count of <code>general</code> includes these rows, so it is larger than the number
   here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);

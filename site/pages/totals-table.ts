@@ -102,5 +102,5 @@ export function writeSection({
     cells: [writeName(name), ...shown.map((key) => writeNumber(name, key, sums[key] ?? 0))],
   }));
   return html`<section id="${id}" aria-labelledby="by-${id}"><h2 id="by-${id}">${caption}</h2>
-${scroll(caption, table(caption, headings, rows, "wide"))}${after}</section>`;
+${scroll(caption, table(caption, headings, rows))}${after}</section>`;
 }
