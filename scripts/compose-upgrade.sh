@@ -2,16 +2,18 @@
 # npm run compose:upgrade
 set -eu
 case ${1-} in
-  '') ;;
+  '' | --roll-back) ;;
   --help)
     cat << 'TEXT'
-Usage: npm run compose:upgrade
+Usage: npm run compose:upgrade [-- --roll-back]
 
 Deploys this checkout to the Docker Compose stack of this host, in this order:
   1. builds the images of docker-compose.yml, stamped with this checkout's release
   2. runs the migrations and deploys db/. This replaces postgres first if its image or settings changed. If a migration
      fails, the command stops here and replaces nothing else
   3. replaces report-service, gateway and then every other running service, each only if its image or settings changed
+
+With --roll-back, this checkout may be older than the last deployment (npm run db:deploy -- --help). Its migrations stay.
 
 Each service must become healthy before the next one is replaced. Services of the profiles monitoring and tls are not
 replaced: run the command that started them, with --build.
@@ -30,7 +32,7 @@ cd "$(dirname "$0")/.."
 RELEASE=$(node --import tsx scripts/release-stamp.ts)
 export RELEASE
 docker compose build
-docker compose run --rm migrate
+docker compose run --rm migrate "$@"
 docker compose up --detach --no-deps --wait report-service
 docker compose up --detach --wait gateway
 docker compose up --detach --wait

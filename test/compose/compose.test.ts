@@ -188,6 +188,14 @@ describe("npm run compose:upgrade", () => {
     const { status, ran } = await runScript("upgrade", [], "migrate");
     expect([status === 0, ran.at(-1)]).toEqual([false, "compose run --rm migrate"]);
   });
+
+  test("rolls back only if it is told to", async () => {
+    const { status, ran } = await runScript("upgrade", ["--roll-back"]);
+    expect([status, ran.filter((line) => line.includes("--roll-back"))]).toEqual([
+      0,
+      ["compose run --rm migrate --roll-back"],
+    ]);
+  });
 });
 
 describe("npm run compose:backup", () => {

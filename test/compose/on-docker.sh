@@ -263,17 +263,31 @@ while_asking "right unconnected" run_row docs/operations.md "Change a rate limit
 [ "$(limit)" = "$((old + 1))" ]
 shows_limit "$((old + 1))"
 
-echo "A new column can be rolled back."
+echo "A release with a migration and a new column can be rolled back, also if its programs never become healthy."
 column() { curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/additional_eins?select=other_id&limit=1" -H "x-api-key: $INDIVIDUAL_KEY"; }
 view=db/api/api_v1_1_0/additional_eins.sql
+printf -- '-- Lock level: brief.\nalter table access.tiers add column other_id integer;\n' > db/migrations/29990101000000000_add_other_id.sql
 sed -i 's/^from dissemination/, additional_eins.report_id as other_id\n&/' "$view"
 echo "comment on column api_v1_1_0.additional_eins.other_id is E'Other ID\\nA column.';" >> "$view"
 commit column
 while_asking "right unconnected" npm run -s compose:upgrade
 [ "$(column)" = 200 ]
+REVOKED=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
+psql --command="select access.revoke_key(id) from access.api_keys where key_sha256 = sha256('$REVOKED')"
 while_asking "right unconnected" run docs/operations.md "Roll back a deployment" compose
 [ "$(column)" = 400 ]
-docker compose up --detach --wait
+[ "$(status_of "$REVOKED")" = 401 ]
+git checkout --quiet -
+sed -i '1i process.exit(1);' scripts/report-service.ts
+git -c user.name=test -c user.email=test@example.gov commit --quiet --message=unhealthy scripts/report-service.ts
+break_and_roll_back() {
+  if npm run -s compose:upgrade; then exit 1; fi
+  [ "$(column)" = 200 ]
+  run docs/operations.md "Roll back a deployment" compose
+}
+while_asking "right unconnected" break_and_roll_back
+[ "$(column)" = 400 ]
+smoke
 
 replace_secrets() {
   echo "=== secrets: $1"
