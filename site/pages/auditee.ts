@@ -241,7 +241,10 @@ function writeAuditeeExtract(
     newest && {
       name: "Reports",
       csv: `/auditee/${id}.csv`,
-      query: { ...of("general", isComplete ? own : byIds), order: ["audit_year.desc"] },
+      query: {
+        ...of("general", isComplete ? own : byIds),
+        order: ["audit_year.desc", "fac_accepted_date.desc", "report_id.desc"],
+      },
     },
     newest && {
       name: "Findings",

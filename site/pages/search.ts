@@ -4,11 +4,11 @@ import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery, type Filter } from "../query.ts";
+import { emptyQuery, type Filter, largestLimit } from "../query.ts";
 import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { cut } from "../search/words.ts";
-import { isOfOtherTables, writeQuery } from "../search/write-query.ts";
+import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
@@ -235,22 +235,25 @@ function writePages(result: SearchResult, chosen: number): Content {
 
 function writeSource(context: PageContext, result: SearchResult, { criteria, words }: Reading): Html {
   const { text, filters, asked, page, found } = result;
-  const query = writeQuery(
-    criteria,
-    found.rows.map((row) => row.report_id),
-  );
-  const what = isOfOtherTables(criteria)
-    ? "The audits on this page, as they are in the API"
-    : criteria.agency === undefined
-      ? "All of these audits"
-      : "These awards";
   const path = linkToSearch(text, filters, asked, page);
+  const all = criteria.agency === undefined ? "All of these audits" : "The awards that were searched for";
   return writeExtract(context, {
     title: `Search for “${text}”: audits ${words}${page > 1 ? `, page ${page}` : ""}`,
     path,
     rows: [
-      { name: "The audits on this page", csv: path.replace("/search?", "/search.csv?") },
-      { name: what, query },
+      {
+        name: "The audits on this page",
+        csv: path.replace("/search?", "/search.csv?"),
+        query: writePageQuery(found.rows.map((row) => row.report_id)),
+      },
+      ...(isOfOtherTables(criteria)
+        ? []
+        : [
+            {
+              name: `${all}, at most ${formatNumber(largestLimit)}`,
+              query: { ...writeQuery(criteria), limit: largestLimit },
+            },
+          ]),
     ],
   });
 }

@@ -282,9 +282,13 @@ describe("a search", () => {
     expect(listReports((await get(target)).text)).toEqual(reports);
   });
 
-  it("for an EIN links to the request that also finds reports by their additional EINs", async () => {
-    const { text } = await search("42-6005243");
-    expect(text).toContain(`/general?report_id=in.(${id(5)},${id(1)})&amp;`);
+  it.each([
+    ["42-6005243", [5, 1]],
+    ["93.778 CA", [9, 8]],
+    ["Shelby County", [6, 5]],
+  ])("for %s names the API's request for the audits on the page", async (typed, reports) => {
+    const { text } = await search(typed);
+    expect(text).toContain(`/general?report_id=in.(${reports.map((each) => id(each)).join()})&amp;`);
   });
 
   // With more regular expressions than PostgreSQL keeps, it would compile each of them for each program.
