@@ -10,6 +10,7 @@ import {
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
+  describeCriteria,
   describeValue,
   type Field,
   type FindingCriteria,
@@ -40,7 +41,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
   const { criteria, found } = result;
   return writeDocument(context, {
     path: "/findings",
-    title: [title, ...listChosen(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
+    title: [title, ...describeCriteria(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
     description:
       "Search what auditors found in federal single audits, and what auditees plan to do about it.",
     feed: readChanges(criteria)?.search,
@@ -65,14 +66,6 @@ ${found.total > 0 && writeCounts(result)}
 ${found.total > 0 && writeRequest(context, result)}
 </div>`,
   });
-}
-
-/** The criteria in words, in the order of the form. */
-function listChosen(criteria: FindingCriteria): [criterion: keyof FindingCriteria, words: string][] {
-  return (Object.keys(criteria) as (keyof FindingCriteria)[]).map((name) => [
-    name,
-    describeValue(name, criteria[name] ?? ""),
-  ]);
 }
 
 /** The changes of reports, which can be filtered only by state and program. */
@@ -156,7 +149,7 @@ function writeSuggestions(criteria: FindingCriteria): Content {
 
 /** Links that remove one of the filters. */
 function writeChosen(criteria: FindingCriteria): Content {
-  const chosen = listChosen(criteria);
+  const chosen = describeCriteria(criteria);
   const links = chosen.map(([name, words]) => {
     const { [name]: _removed, ...others } = criteria;
     return html`<li><a href="${linkFindings(others)}">Remove<span class="visually-hidden"> the filter</span> ${words}</a></li>`;
@@ -171,7 +164,7 @@ const describeCount = (total: number): string =>
   `${total > mostCounted ? "More than " : ""}${formatNumber(Math.min(total, mostCounted))} ${total === 1 ? "finding" : "findings"}`;
 
 function describeTotal({ criteria, found: { total }, page }: FindingsResult): string {
-  const chosen = listChosen(criteria).map(([, words]) => words);
+  const chosen = describeCriteria(criteria).map(([, words]) => words);
   if (total === 0) return `No public finding matches${chosen.length > 0 ? `: ${chosen.join(", ")}` : ""}.`;
   const last = countPages(total);
   return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
@@ -297,7 +290,7 @@ function writeRequest(context: PageContext, { criteria, found: { phrases } }: Fi
   const csv = linkFindings(criteria, 1, "/findings.csv");
   const withTexts = `${csv}${csv.includes("?") ? "&" : "?"}texts=Y`;
   return writeExtract(context, {
-    title: [title, ...listChosen(criteria).map(([, words]) => words)].join(", "),
+    title: [title, ...describeCriteria(criteria).map(([, words]) => words)].join(", "),
     path: linkFindings(criteria),
     changes: readChanges(criteria),
     rows: [

@@ -1,11 +1,12 @@
 import { count, describeFindings, describeOpinion } from "../finding-words.ts";
-import { linkFindings } from "../findings/read-criteria.ts";
+import { describeCriteria, linkFindings } from "../findings/read-criteria.ts";
+import { readFindingsText } from "../findings/read-text.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Filter, largestLimit } from "../query.ts";
-import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
+import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { cut } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
@@ -153,9 +154,24 @@ function writeTexts({ text, found: { findings } }: SearchResult): Content {
   );
 }
 
-/** Links to searches for names that are spelled like the one that was searched for. */
-function writeNames({ names }: Found): Content {
-  const links = names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`);
+/** Leads to the findings that a search for audits describes: "suspension and debarment 84.425". */
+function writeFindingsLink({ text, filters }: SearchResult): Content {
+  const criteria = readFindingsText(text, filters);
+  return (
+    criteria !== undefined &&
+    html`<p>Search what auditors found: <a href="${linkFindings(criteria)}">${describeCriteria(criteria)
+      .map(([, words]) => words)
+      .join(", ")}</a></p>`
+  );
+}
+
+/** Links to searches for states and names that are spelled like those that were searched for. */
+function writeNames({ text, filters, found: { names } }: SearchResult): Content {
+  const corrected = correctState(text);
+  const links = [
+    corrected !== text && html`<li><a href="${linkToSearch(corrected, filters)}">${corrected}</a></li>`,
+    ...names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`),
+  ].filter(Boolean);
   return (
     links.length > 0 && html`<nav aria-label="Similar names"><p>Did you mean:</p><ul>${links}</ul></nav>`
   );
@@ -283,7 +299,7 @@ export const listSearchRows = ({ rows }: Found): Record<string, unknown>[] =>
 /** What was understood, and what to do next. */
 function writeNothing(context: PageContext, result: SearchResult): Html {
   const { facts } = context;
-  const { text, readings, found } = result;
+  const { text, readings } = result;
   const narrowest = readings.filter(
     ({ criteria: { state, year } }) =>
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
@@ -293,8 +309,9 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+${writeFindingsLink(result)}
 ${writeTexts(result)}
-${writeNames(found)}
+${writeNames(result)}
 ${readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What was searched for</h2>
