@@ -6,6 +6,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Filter, largestLimit } from "../query.ts";
+import { listExamples } from "../search/list-examples.ts";
 import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { cut } from "../search/words.ts";
@@ -38,7 +39,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
-${result === undefined ? writeExamples() : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
+${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
 </div>`,
   });
 }
@@ -48,21 +49,10 @@ const tooLong = html`<p class="notice">Only the first ${longestSearch} character
 const writeUnread = ({ unread }: SearchResult): Content =>
   unread.length > 0 && html`<p class="notice">${unread.join(". ")}. It was ignored.</p>`;
 
-const examples = [
-  "County of Shelby",
-  "Shelby County, AL",
-  "anasco",
-  "93.778 California",
-  "Head Start",
-  "HHS",
-  "KPMG LLP",
-  "Texas 2023",
-];
-
-function writeExamples(): Html {
+function writeExamples({ facts }: PageContext): Html {
   return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a city, a UEI, an EIN, a report
   ID, a program’s number (ALN) or an agency. Add a state or a year to narrow the search.</p>
-<ul>${examples.map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
+<ul>${listExamples(facts?.totals).map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
 }
 
 const linkToSearch = (
