@@ -26,6 +26,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeExtract } from "./extract.ts";
+import { linkToFinding, listEarlier } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
 
 /** A search for findings, and what was found. */
@@ -194,15 +195,16 @@ ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 /** The beginnings of a text and a plan, beside each other. */
 function writeBeside({ report_id: id, reference_number: number, text, plan }: FoundFinding): Html {
   const part = (heading: string, written: string | null) =>
-    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted, or it does not contain the words.</p>`}</div>`;
+    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted.</p>`}</div>`;
   const isCut = [text, plan].some((written) => written?.endsWith("…"));
   return html`<div class="beside">${part("What the auditor found", text)}
 ${part("What the auditee plans", plan)}</div>
-${isCut && html`<p><a href="/record/${id}#${number}">The whole texts of finding ${number}</a></p>`}`;
+${isCut && html`<p><a href="${linkToFinding(id, number ?? "")}">The whole texts of finding ${number}</a></p>`}`;
 }
 
 function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
   const { report_id: id, reference_number: number, alns } = row;
+  const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
   const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
@@ -210,10 +212,10 @@ function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
     .slice(0, 5)
     .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
   return html`<article class="found">
-<h2><a href="/record/${id}#${number}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
+<h2><a href="${linkToFinding(id, number ?? "")}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
-<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`}</p>
+<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
 ${isOfAuditee ? writeBeside(row) : writeExcerpts(row)}
 </article>
 `;
