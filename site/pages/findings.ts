@@ -297,7 +297,10 @@ function writeRequest(context: PageContext, { criteria, found: { phrases } }: Fi
     changes: readChanges(criteria),
     rows: [
       { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
-      { name: `The newest ${formatNumber(mostWithTexts)}, with their texts and plans`, csv: withTexts },
+      {
+        name: `The newest ${formatNumber(mostWithTexts)}, with the first 10,000 characters of their texts and plans`,
+        csv: withTexts,
+      },
       ...writeFindingsQueries(criteria, phrases ?? []),
     ],
   });

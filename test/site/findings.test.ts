@@ -316,6 +316,19 @@ describe("a search for findings", () => {
     expect((await get("/findings?words=heat")).text).toContain("/findings.csv?words=heat&amp;texts=Y");
   });
 
+  it("says in CSV which texts are cut", async () => {
+    const long = { text: "Long. ".repeat(2000), report: id(1) };
+    const change = `update disclosed.findings_text set finding_text = $1 where report_id = $2 and finding_ref_number = '2023-002'`;
+    onTestFinished(async () => void (await here.select(change, ["Reports were late.", long.report])));
+    await here.select(change, [long.text, long.report]);
+    const rows = parse((await get("/findings.csv?state=TX&texts=Y")).text, { columns: true, bom: true });
+    const texts = (rows as Record<string, string>[]).map((row) => row.finding_text ?? "");
+    expect(texts.map((each) => / \[… The first 10,000 of 12,000 characters\. .*\]$/.test(each))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it.each<[query: string, request: RegExp]>([
     ["state=TX", /finding_summaries\?[^"<]*auditee_state=eq\.TX/],
     ["state=TX", /order=fac_accepted_date.desc.nullslast,report_id.desc,reference_number[^"<]*limit=5000/],

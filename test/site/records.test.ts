@@ -69,6 +69,7 @@ beforeAll(async () => {
     submission(30, {
       ...twins,
       gaap_results: "",
+      resubmission_version: "2",
       fy_end_date: "2022-12-31",
       fac_accepted_date: "2023-09-01",
     }),
