@@ -22,3 +22,21 @@ const postalCodes = new Map(
 export function findState(text: string): string | undefined {
   return postalCodes.get(simplify(text));
 }
+
+/** Returns the name of the state that a text misspells by one letter, or by two letters in the wrong order. */
+export function findSimilarState(text: string): string | undefined {
+  const written = simplify(text);
+  return Object.values(states).find((name) => differsSlightly(written, simplify(name)));
+}
+
+function differsSlightly(one: string, other: string): boolean {
+  const shorter = Math.min(one.length, other.length);
+  if (shorter < 4) return false;
+  let start = 0;
+  while (start < shorter && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const [here = "", there = ""] = [one, other].map((each) => each.slice(start, each.length - end));
+  const areSwapped = here.length === 2 && here === [...there].reverse().join("");
+  return areSwapped || Math.max(here.length, there.length) === 1;
+}

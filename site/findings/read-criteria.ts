@@ -153,4 +153,8 @@ export function describeValue(criterion: string, value: string): string {
   return describe[criterion]?.(value) ?? flags[criterion as keyof typeof flags] ?? value;
 }
 
+/** The criteria in words, in the order of the form. */
+export const describeCriteria = (criteria: FindingCriteria): [criterion: Criterion, words: string][] =>
+  (Object.keys(criteria) as Criterion[]).map((name) => [name, describeValue(name, criteria[name] ?? "")]);
+
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -87,7 +87,7 @@ beforeAll(async () => {
     finding(1, "2023-002", { type_requirement: "L", is_significant_deficiency: "Y" }),
     finding(2, "2023-001", { is_questioned_costs: "Y", type_requirement: "BI" }),
     finding(2, "2023-002", { award_reference: "AWARD-0002", type_requirement: "P" }),
-    finding(3, "2021-001", { type_requirement: "" }),
+    finding(3, "2021-001", { type_requirement: "", prior_finding_ref_numbers: '"2020-001, 2019-007"' }),
     finding(3, "2021-001", { award_reference: "AWARD-0002", type_requirement: "", is_questioned_costs: "Y" }),
     finding(4, "2020-001", { type_requirement: "" }),
     finding(20, "2023-001", { type_requirement: "N" }),
@@ -316,6 +316,19 @@ describe("a search for findings", () => {
     expect((await get("/findings?words=heat")).text).toContain("/findings.csv?words=heat&amp;texts=Y");
   });
 
+  it("says in CSV which texts are cut", async () => {
+    const long = { text: "Long. ".repeat(2000), report: id(1) };
+    const change = `update disclosed.findings_text set finding_text = $1 where report_id = $2 and finding_ref_number = '2023-002'`;
+    onTestFinished(async () => void (await here.select(change, ["Reports were late.", long.report])));
+    await here.select(change, [long.text, long.report]);
+    const rows = parse((await get("/findings.csv?state=TX&texts=Y")).text, { columns: true, bom: true });
+    const texts = (rows as Record<string, string>[]).map((row) => row.finding_text ?? "");
+    expect(texts.map((each) => / \[… The first 10,000 of 12,000 characters\. .*\]$/.test(each))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it.each<[query: string, request: RegExp]>([
     ["state=TX", /finding_summaries\?[^"<]*auditee_state=eq\.TX/],
     ["state=TX", /order=fac_accepted_date.desc.nullslast,report_id.desc,reference_number[^"<]*limit=5000/],
@@ -337,6 +350,17 @@ describe("a search for findings", () => {
       /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
     );
     expect(body).toContain(`<a href="/record/${id(3)}#2021-001">The whole text`);
+  });
+
+  it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {
+    const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
+    expect(body).toContain(`Repeat of <a href="/record/${id(4)}#2020-001">2020-001</a>, 2019-007 <span`);
+    expect((await get("/findings?program=84.010")).text).toContain("Repeat of 2020-001, 2019-007.");
+  });
+
+  it("shows an auditee's plans that do not have the words too", async () => {
+    const { text: body } = await get("/findings?auditee=CCCCCCCC1234&words=cold");
+    expect(body).toContain('What the auditee plans</h3><p class="text">We will heat.');
   });
 
   it("offers other forms of the words, and the requirement that they name", async () => {

@@ -21,6 +21,13 @@ const city = {
   auditor_firm_name: "=Brown & Co",
   auditor_ein: "043015799",
 };
+const twins = {
+  auditee_name: "Twin Districts",
+  auditee_uei: "TWINSTWINS12",
+  auditee_ein: "111222335",
+  audit_year: "2022",
+  gaap_results: "unmodified_opinion",
+};
 const peer = { entity_type: "local", total_amount_expended: "1500000", gaap_results: "unmodified_opinion" };
 const number = (place: number) => `2022-${String(place).padStart(3, "0")}`;
 const finding = (report: number, reference: string, more: Row = {}): Row => ({
@@ -59,6 +66,15 @@ beforeAll(async () => {
       auditee_ein: "111222334",
       audit_year: "2021",
     }),
+    submission(30, {
+      ...twins,
+      gaap_results: "",
+      resubmission_version: "2",
+      fy_end_date: "2022-12-31",
+      fac_accepted_date: "2023-09-01",
+    }),
+    submission(31, { ...twins, fy_end_date: "2022-06-30", fac_accepted_date: "2023-01-01" }),
+    submission(32, { ...twins, audit_year: "2021", gaap_results: "adverse_opinion" }),
     // With Alder and Biennial City, these are 20 reports.
     ...range(18, 100).map((each) => submission(each, peer)),
     submission(150, { ...peer, is_public: "f" }),
@@ -269,6 +285,17 @@ describe("the page of an auditee", () => {
       /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
     );
     expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
+  });
+
+  it("tells reports of the same year apart, and does not count a report that states no opinion as one that is not clean", async () => {
+    const text = await open("/auditee/TWINSTWINS12");
+    expect(text).toContain("1 of 3 public reports are clean. 1 without findings states no opinion.");
+    for (const part of [
+      `2022 resubmitted, fiscal year to 2022-12-31 , ${id(30)} Not stated opinion not stated`,
+      `2022 fiscal year to 2022-06-30 , ${id(31)} Clean`,
+      "2021 Not clean",
+    ])
+      expect(text).toContain(part);
   });
 
   it("links to its findings of all years", async () => {
