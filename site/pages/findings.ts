@@ -107,6 +107,7 @@ ${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
 ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
+${input("auditor", html` autocomplete="off" placeholder="04-3015799"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
@@ -120,6 +121,8 @@ function writeNotices({ ignored, isCut, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
+    ignored.some(([field]) => field === "auditor") &&
+      html`An auditor is named by its EIN. <a href="/search?q=${encodeURIComponent(ignored.find(([field]) => field === "auditor")?.[1] ?? "")}">Search for the auditor’s name</a> to find it.`,
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     found.is_cut &&
       `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
