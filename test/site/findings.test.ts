@@ -285,7 +285,9 @@ describe("a search for findings", () => {
     [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
     ["words=a&words=bids", "2 findings: “bids”."],
     ["words[]=x&page=-1", "6 findings in all public audits."],
-    ["page=9999", "6 findings in all public audits."],
+    ["page=99999", "There is no page 99,999. This search has 1 page."],
+    ["page=500", "There is no page 500."],
+    ["page=x&state=TX", "The number of the page was not understood."],
     ["auditor=KPMG+LLP", 'An auditor is named by its EIN. <a href="/search?q=KPMG%20LLP">'],
     ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
@@ -448,6 +450,17 @@ describe("the page of a program, an agency or a state", () => {
     await page.getByRole("status").getByText(`${shown} findings`).waitFor();
   });
 
+  it("has a place for each year in its pictures, also for one without audits", async () => {
+    const { text: body } = await get("/");
+    const [, drawn = ""] = /<svg class="chart" .*?>(.*?)<\/svg>/s.exec(body) ?? [];
+    expect([...drawn.matchAll(/>(20\d\d)</g)].map(([, year]) => year)).toEqual([
+      "2020",
+      "2021",
+      "2022",
+      "2023",
+    ]);
+  });
+
   it("of a program has a map of the states, and the numbers as a table", async () => {
     const { page } = await open("/program/93.778");
     await page.getByRole("img", { name: "Findings by state" }).waitFor();
@@ -480,6 +493,8 @@ describe("the page of a program, an agency or a state", () => {
   it.each([
     ["/state/texas", "/state/TX"],
     ["/agency/HHS", "/agency/93"],
+    ["/program/93", "/agency/93"],
+    ["/agency/93.778", "/program/93.778"],
   ])("%s leads to %s", async (target, location) => {
     const { status, headers } = await get(target);
     expect([status, headers.location]).toEqual([302, location]);
@@ -492,7 +507,6 @@ describe("the page of a program, an agency or a state", () => {
     "/program/99.999",
     "/state/nowhere",
     "/agency/%27",
-    "/program/93",
     "/state/toString",
   ])("%s says that no public audit has it", async (target) => {
     const { status, text: body } = await get(target);
