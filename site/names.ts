@@ -9,8 +9,10 @@ export const agencies: Names = codes.names.agencies;
 /** Abbreviations of agencies, with the first two digits of their Assistance Listing numbers. */
 export const agencyAbbreviations: Names = codes.names.agency_abbreviations;
 
-/** States and territories by their postal codes. */
-export const states: Names = codes.names.states;
+/** States and territories by their postal codes, in the order of their names. */
+export const states: Names = Object.fromEntries(
+  Object.entries(codes.names.states).sort(([, one], [, other]) => one.localeCompare(other)),
+);
 
 const postalCodes = new Map(
   Object.entries(states).flatMap(([code, name]) =>

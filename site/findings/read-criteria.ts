@@ -9,6 +9,8 @@ export interface FindingCriteria {
   words?: string;
   /** A UEI or an EIN. */
   auditee?: string;
+  /** The EIN of an auditor. */
+  auditor?: string;
   aln?: string;
   agency?: string;
   requirement?: string;
@@ -46,6 +48,7 @@ export const fields = {
   direct: "Awards",
   accepted_since: "Accepted since",
   auditee: "Auditee (UEI or EIN)",
+  auditor: "Auditor (EIN)",
   ...flags,
 } as const;
 export type Field = keyof typeof fields;
@@ -68,6 +71,10 @@ const readField: Record<Field, ReadField> = {
   auditee: (text) => {
     const id = text.replace("-", "").toUpperCase();
     return /^([A-Z0-9]{12}|\d{9})$/.test(id) ? { auditee: id } : undefined;
+  },
+  auditor: (text) => {
+    const ein = text.replace("-", "");
+    return /^\d{9}$/.test(ein) ? { auditor: ein } : undefined;
   },
   requirement: (text) => {
     const letter = text.toUpperCase();
@@ -141,6 +148,7 @@ export function describeValue(criterion: string, value: string): string {
     // A phrase has its own quotation marks.
     words: (words) => (/["“”]/.test(words) ? words : `“${words}”`),
     auditee: (id) => `Auditee ${id}`,
+    auditor: (ein) => `Auditor ${ein}`,
     aln: (aln) => `Program ${aln}`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
     requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),

@@ -1,5 +1,5 @@
 import { readChangesFilter } from "../changes-filter.ts";
-import { describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
+import { count, describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
 import {
   type FoundFindings,
   findingsOnPage,
@@ -32,6 +32,8 @@ import { writeDocument } from "./layout.ts";
 /** A search for findings, and what was found. */
 interface FindingsResult extends AskedFindings {
   page: number;
+  /** Whether the page's number was not understood. */
+  isPageUnread: boolean;
   found: FoundFindings;
 }
 
@@ -59,7 +61,9 @@ ${writeChosen(criteria)}
 ${
   found.total === 0
     ? writeAdvice(result)
-    : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
+    : result.page > countPages(found.total)
+      ? writeNoPage(result)
+      : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
 }
 </div>
 ${found.total > 0 && writeCounts(result)}
@@ -100,15 +104,13 @@ ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="o
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
-${select(
-  "state",
-  Object.entries(states).sort(([, one], [, other]) => one.localeCompare(other)),
-)}
+${select("state", Object.entries(states))}
 ${select("year", years.sort().reverse().map(year))}
 ${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
 ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
+${input("auditor", html` autocomplete="off" placeholder="04-3015799"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
@@ -118,11 +120,14 @@ ${input("auditee", html` autocomplete="off"`)}
 </form>`;
 }
 
-function writeNotices({ ignored, isCut, found }: FindingsResult): Content {
+function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
+    ignored.some(([field]) => field === "auditor") &&
+      html`An auditor is named by its EIN. <a href="/search?q=${encodeURIComponent(ignored.find(([field]) => field === "auditor")?.[1] ?? "")}">Search for the auditor’s name</a> to find it.`,
     isCut && `Only the first ${longestWords} characters of the words were used.`,
+    isPageUnread && "The number of the page was not understood. This is the first page.",
     found.is_cut &&
       `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
     found.lacks_words &&
@@ -170,7 +175,7 @@ function describeTotal({ criteria, found: { total }, page }: FindingsResult): st
   const chosen = describeCriteria(criteria).map(([, words]) => words);
   if (total === 0) return `No public finding matches${chosen.length > 0 ? `: ${chosen.join(", ")}` : ""}.`;
   const last = countPages(total);
-  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
+  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 && page <= last ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
 }
 
 function writeAdvice({ criteria }: FindingsResult): Html {
@@ -232,6 +237,10 @@ function markWords(excerpt: string): Html[] {
 }
 
 const countPages = (total: number): number => Math.ceil(Math.min(total, mostCounted) / findingsOnPage);
+
+const writeNoPage = ({ criteria, page, found: { total } }: FindingsResult): Html =>
+  html`<p class="notice">There is no page ${formatNumber(page)}. This search has ${count(countPages(total), "page")}.
+  <a href="${linkFindings(criteria)}">See the first page</a></p>`;
 
 function writePages({ criteria, page, found: { total } }: FindingsResult): Content {
   const last = countPages(total);

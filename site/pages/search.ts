@@ -14,7 +14,7 @@ import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-que
 import { linkToExplorer } from "../write-target.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
-import { linkToAuditee } from "./report.ts";
+import { linkToAuditee, linkToAuditor } from "./report.ts";
 
 /** A search, the meanings that it may have, and what was found. */
 interface SearchResult {
@@ -83,13 +83,16 @@ const formatTotal = (total = 0): string =>
   `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "audit" : "audits"}`;
 
 /** Links to the pages about what the search names. */
-function writeGroups({ criteria: { state, agency, program, uei, ein } }: Reading): Content {
+function writeGroups({
+  criteria: { state, agency, program, uei, ein, auditor_ein: auditor },
+}: Reading): Content {
   const auditee = uei ?? ein;
   const links = [
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
+    auditor && html`<a href="${linkFindings({ auditor })}">Auditor ${auditor}</a>`,
   ].filter(Boolean);
   return (
     links.length > 0 &&
@@ -203,6 +206,7 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
   ];
   const listed = rows.map((row) => {
     const auditee = linkToAuditee(row);
+    const auditor = linkToAuditor(row);
     return {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
@@ -213,7 +217,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
-        row.auditor_firm_name,
+        auditor
+          ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>`
+          : row.auditor_firm_name,
         html`<code class="id">${row.report_id}</code>
           <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],

@@ -2,6 +2,7 @@ import { formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { type Group, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
+import { readPage } from "../read-filters.ts";
 import type { Sums } from "../totals.ts";
 import { drawBar } from "./charts.ts";
 import { scroll, table } from "./layout.ts";
@@ -16,11 +17,10 @@ export interface Asked {
 }
 
 export function readAsked(parameters: PageContext["asked"], years: string[]): Asked {
-  const page = /^[1-9]\d{0,4}$/.exec(String(parameters.page));
   return {
     year: years.find((year) => year === parameters.year),
     sort: (["name", ...Object.keys(measures)] as Sort[]).find((sort) => sort === parameters.sort),
-    page: page === null ? 1 : Number(page[0]),
+    page: readPage(parameters.page) ?? 1,
   };
 }
 

@@ -176,7 +176,7 @@ function writePrograms(
   const { skipped } = choosePrograms(asked);
   const shown = programs.length === 0 ? "None" : `${skipped + 1}–${formatNumber(skipped + programs.length)}`;
   const turns: [text: string, page: number, isPossible: boolean][] = [
-    ["Previous", asked.page - 1, asked.page > 1],
+    ["Previous", Math.min(asked.page - 1, Math.max(1, Math.ceil(count / programsOnPage))), asked.page > 1],
     ["Next", asked.page + 1, skipped + programs.length < count],
   ];
   const after = html`<nav aria-label="More programs"><ul class="choices">
@@ -200,7 +200,7 @@ function choosePrograms({ year, sort = "amount_expended", page }: Asked): AskedP
   return {
     year,
     sort: sort === "submissions" ? "amount_expended" : sort,
-    skipped: (page - 1) * programsOnPage,
+    skipped: Math.min((page - 1) * programsOnPage, 1_000_000),
     most: programsOnPage,
   };
 }

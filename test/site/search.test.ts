@@ -496,6 +496,12 @@ describe("a row of a search", () => {
 });
 
 describe("a search is narrowed by its form", () => {
+  it("lists the states by their names", async () => {
+    const [, list = ""] = /<select id="state".*?>(.*?)<\/select>/s.exec((await search("county")).text) ?? [];
+    const names = [...list.matchAll(/>([^<]+)<\/option>/g)].map(([, name = ""]) => name);
+    expect(names.slice(0, 3)).toEqual(["All", "Alabama", "Alaska"]);
+  });
+
   it.each([
     ["/search?q=county&state=IA", [1]],
     ["/search?q=county&year=2022", [3]],
