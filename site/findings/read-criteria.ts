@@ -119,7 +119,8 @@ export interface AskedFindings {
 export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
-    const typed = parameters[field];
+    // Other pages call it aln.
+    const typed = field === "program" ? parameters.program || parameters.aln : parameters[field];
     const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
     if (text === "") continue;
     const read = readField[field](text);

@@ -8,7 +8,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
-import { linkToExplorer } from "../write-target.ts";
+import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
@@ -249,7 +249,7 @@ function writeAuditeeExtract(
   const isComplete = label === "EIN" || reports.every((report) => report.auditee_uei === id);
   const listedIds = reports.map((report) => report.report_id).join("\n");
   const byIds = { column: "report_id", operator: "in", value: listedIds } as const;
-  const peers = newest?.peers;
+  const peers = writePeersQuery(reports);
   const listed = [
     newest && {
       name: "Reports",
@@ -267,14 +267,7 @@ function writeAuditeeExtract(
         limit: largestLimit,
       },
     },
-    peers && {
-      name: "Peers",
-      query: of(
-        "totals_by_peers",
-        where("entity_type", newest.entity_type ?? ""),
-        where("expended_from", String(peers.expended_from)),
-      ),
-    },
+    peers && { name: "Reports of its peers, by their number of findings, with the median", query: peers },
     additional.length > 0 && {
       name: `Reports that name the additional ${label}`,
       query: of(
@@ -289,6 +282,22 @@ function writeAuditeeExtract(
     changes: readChangesFilter({ u: id }),
     rows: listed.filter((rows) => rows !== false && rows !== undefined && rows !== null),
   });
+}
+
+/** The groups with which the reports are compared. Addresses have room for the newest 30. */
+function writePeersQuery(reports: AuditeeReport[]): Query | undefined {
+  const groups = reports.flatMap(({ audit_year: year, entity_type: type, peers }) =>
+    peers
+      ? [`and(audit_year.eq.${year},entity_type.eq.${type},expended_from.eq.${peers.expended_from})`]
+      : [],
+  );
+  if (groups.length === 0) return undefined;
+  return {
+    ...emptyQuery,
+    table: "totals_by_peers",
+    extra: writeExtra([["or", `(${[...new Set(groups)].slice(0, 30).join(",")})`]]),
+    limit: largestLimit,
+  };
 }
 
 /** The columns of an auditee's CSV file. */

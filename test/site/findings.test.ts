@@ -417,6 +417,7 @@ it("findings of an auditee with only suppressed reports are like those of an unk
 it.each([
   ["/findings?state=TX&program=HHS", "state=TX&amp;aln=93"],
   ["/findings?program=93.778&repeat=Y", "aln=93.778"],
+  ["/findings?aln=93.778&repeat=Y", "aln=93.778"],
   ["/program/93.778", "aln=93.778"],
   ["/agency/93", "aln=93"],
   ["/state/TX", "state=TX"],

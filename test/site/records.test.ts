@@ -320,6 +320,11 @@ describe("the page of an auditee", () => {
     );
     // In other years, there are too few.
     expect(text.match(/have fewer/g)).toHaveLength(1);
+    // The API has the groups of all rows, with their medians.
+    expect(decodeURIComponent((await get("/auditee/ALDERALDER12")).text)).toContain(
+      "/totals_by_peers?limit=20000&amp;or=(and(audit_year.eq.2023,entity_type.eq.local,expended_from.eq.1000000))",
+    );
+    expect(await here.list("select distinct median_findings from disclosed.totals_by_peers")).toEqual(["0"]);
   });
 
   it("lists the reports in which it is an additional UEI", async () => {

@@ -436,7 +436,7 @@ export const attacks: Record<string, string> = {
     "disclosed.totals_by_state should count all public rows of federal_awards and no others",
   "update disclosed.search_terms set report_id = (select min(report_id) from suppressed.general) where report_id = (select min(report_id) from disclosed.search_terms)":
     "disclosed.search_terms reveals data of suppressed submissions",
-  "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20)":
+  "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20, 0)":
     "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",
