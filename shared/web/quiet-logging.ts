@@ -67,9 +67,7 @@ function refuseUnreadableRequest({ code, rawPacket }: UnreadableRequest, socket:
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Connection: close",
   ];
-  // Bytes after a response would be taken for another response.
-  if (socket.writable && socket.bytesWritten === 0)
-    socket.write(`${head.join("\r\n")}\r\n\r\n${isHead ? "" : text}`);
+  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${isHead ? "" : text}`);
   socket.destroySoon();
 }
 
