@@ -123,6 +123,15 @@ asked '200|400|503' run "Replace a replica"
 sleep 20
 kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
 
+# As if the primary's volume for WAL were full and could not grow.
+document=docs/operations.md
+run "Disk full" currentPrimary
+asked '200|400|50[34]' run "Disk full" wait=false
+sleep 20
+kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
+run "Disk full" "get node"
+document=docs/scaling.md
+
 # What a restore must not undo. Two reports that are public in the sample, and in no chain of resubmissions.
 sed -n 's/^\([^,]*\),.*,t,GSAFAC,[^,]*,[^,]*,0,,.*/\1/p' sample/general.csv > "$counts/public"
 SUPPRESSED=$(sed -n 1p "$counts/public") RELEASED=$(sed -n 2p "$counts/public") REVOKED=$(issue individual)
