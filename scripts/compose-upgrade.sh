@@ -13,7 +13,8 @@ Deploys this checkout to the Docker Compose stack of this host, in this order:
      fails, the command stops here and replaces nothing else
   3. replaces report-service, gateway and then every other running service, each only if its image or settings changed
 
-With --roll-back, this checkout may be older than the last deployment (npm run db:deploy -- --help). Its migrations stay.
+With --roll-back, this checkout may be older than what runs. The programs are then replaced first, because they must work with
+the database of the next release, but not with that of the one before. Migrations and PostgreSQL's major version stay.
 
 Each service must become healthy before the next one is replaced. Services of the profiles monitoring and tls are not
 replaced: run the command that started them, with --build.
@@ -31,7 +32,20 @@ esac
 cd "$(dirname "$0")/.."
 RELEASE=$(node --import tsx scripts/release-stamp.ts)
 export RELEASE
-docker compose build
+if [ "$#" = 0 ]; then
+  docker compose build
+else
+  # A server of an older major version could not read the data.
+  older=$(sed -n 's/^ *FROM postgres:\([0-9]*\).*/\1/p' docker-compose.yml)
+  # shellcheck disable=SC2016
+  running=$(docker compose exec -T postgres sh -c 'echo "$PG_MAJOR"') || running=$older
+  kept=
+  [ "$running" = "$older" ] || kept=postgres
+  # shellcheck disable=SC2046
+  docker compose build $(docker compose config --services | grep -vx "$kept")
+  docker compose up --detach --no-deps --wait postgrest report-service refresher gateway \
+    || echo "Some services are not healthy. They may need the older database, which comes next." >&2
+fi
 docker compose run --rm migrate "$@"
 docker compose up --detach --no-deps --wait report-service
 docker compose up --detach --wait gateway

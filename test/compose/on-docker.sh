@@ -242,6 +242,16 @@ for way in restore_after_loss replace; do
   [ "$(status_of "$REVOKED")" = 401 ]
 done
 
+echo "PostgreSQL can be replaced with a new server, as for another major version."
+upgrade_postgres() {
+  run docs/operations.md "Upgrade PostgreSQL"
+  run docs/operations.md "Back up and restore" compose:restore
+}
+NEXT=$(git symbolic-ref --short HEAD)
+export NEXT
+while_asking "right unavailable" upgrade_postgres
+smoke
+
 echo "An upgrade with a failing migration replaces no container; an upgrade to a new image does."
 before=$(containers)
 printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
@@ -274,7 +284,7 @@ while_asking "right unconnected" npm run -s compose:upgrade
 [ "$(column)" = 200 ]
 REVOKED=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
 psql --command="select access.revoke_key(id) from access.api_keys where key_sha256 = sha256('$REVOKED')"
-while_asking "right unconnected" run docs/operations.md "Roll back a deployment" compose
+while_asking "right unconnected" run docs/operations.md "Roll back a deployment" compose:upgrade
 [ "$(column)" = 400 ]
 [ "$(status_of "$REVOKED")" = 401 ]
 git checkout --quiet -
@@ -283,7 +293,7 @@ git -c user.name=test -c user.email=test@example.gov commit --quiet --message=un
 break_and_roll_back() {
   if npm run -s compose:upgrade; then exit 1; fi
   [ "$(column)" = 200 ]
-  run docs/operations.md "Roll back a deployment" compose
+  run docs/operations.md "Roll back a deployment" compose:upgrade
 }
 while_asking "right unconnected" break_and_roll_back
 [ "$(column)" = 400 ]

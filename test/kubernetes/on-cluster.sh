@@ -74,12 +74,48 @@ client wait --for=condition=Ready --timeout=2m pod --all
 check_app
 asked 200 run Upgrade
 
+asked 200 run "Upgrade the operators"
+
 document=docs/operations.md
+kind=deploy/kubernetes/overlays/kind
+commit() { git -c user.name=test -c user.email=test@example.gov commit --quiet --all --message="$1"; }
+# make_release TAG: commits what has changed, and makes an image of it, which the overlay names.
+make_release() {
+  sed -i "s/newTag: .*}/newTag: $1 }/" $kind/kustomization.yaml
+  git add db
+  commit "$1"
+  docker build --quiet --tag "single-audit:$1" --build-arg RELEASE="$(npm run -s release:stamp)" .
+  kind load docker-image "single-audit:$1"
+}
+setting() { database psql --no-align --tuples-only --command='show checkpoint_timeout'; }
+column() { get 'select=other_id&limit=1' "$ASKING" | cut -c1-3; }
+roll_back() {
+  database run "Roll back a deployment" release.sh
+  database run "Roll back a deployment" "db:deploy -- --roll-back"
+}
 export PREVIOUS=$(git rev-parse HEAD)
-echo "comment on view api_v1_1_0.general is 'Submissions';" >> db/api/api_v1_1_0/general.sql
-git -c user.name=test -c user.email=test@example.gov commit --quiet --all --message=changed
-database npm run db:deploy
-database asked 200 run "Roll back a deployment" db:deploy
+default=$(setting)
+# A release with a migration, a column and another setting of PostgreSQL.
+printf -- '-- Lock level: brief.\nalter table access.tiers add column other_id integer;\n' > db/migrations/29990101000000000_add_other_id.sql
+sed -i 's/^from dissemination/, general.report_id as other_id\n&/' db/api/api_v1_1_0/general.sql
+echo "comment on column api_v1_1_0.general.other_id is E'Other ID\\nA column.';" >> db/api/api_v1_1_0/general.sql
+sed -i 's/max_wal_size: .*/&\n      checkpoint_timeout: 6min/' deploy/kubernetes/base/postgres.yaml
+make_release changed
+asked '200|50[34]' deploy/kubernetes/release.sh $kind
+[ "$(column)$(setting)" = 2006min ]
+asked '200|50[34]' roll_back
+[ "$(column)$(setting)" = "400$default" ]
+# A release whose pods never become ready.
+git checkout --quiet -
+sed -i '1i process.exit(1);' scripts/report-service.ts
+make_release broken
+break_and_roll_back() {
+  if timeout 5m deploy/kubernetes/release.sh $kind; then exit 1; fi
+  roll_back
+}
+asked '200|50[34]' break_and_roll_back
+[ "$(column)" = 400 ]
+check_app
 document=docs/scaling.md
 
 # 400 and 503: a request whose connection broke.
@@ -105,18 +141,24 @@ shows "$SUPPRESSED" false
 sleep 10
 run "Back up" pg_switch_wal
 
-# restore_before SECTION TIME: restores a moment before all of this, with the older source files, which show both reports
+# restore_before ARGUMENT…: restores a moment before all of this, with the older source files, which show both reports
 restore_before() {
-  section "$1" | sed "s/restore.sh .*/& --to $2/" > "$counts/commands"
+  section Restore | sed "s/restore.sh .*/& $*/" > "$counts/commands"
   bash -euo pipefail -x "$counts/commands"
   publish_without none
 }
 # The gateway keeps running while PostgreSQL is restored.
 # 400: a request that was running when its connection broke.
-asked '200|400|50[34]' restore_before Restore "$BEFORE"
+asked '200|400|50[34]' restore_before "--to $BEFORE"
 sleep 5
 # Not grep -q, which would end kubectl with SIGPIPE.
 client logs client --since=5s | grep '^200$' > /dev/null
+shows "$RELEASED" true
+shows "$SUPPRESSED" false
+[ "$(get limit=1 "$REVOKED" | cut -c1-3)" = 401 ]
+
+sed -i 's/value: .* }/value: postgres-next }/' $kind/archive.yaml
+asked '200|40[01]|50[34]|none' run "Upgrade PostgreSQL"
 shows "$RELEASED" true
 shows "$SUPPRESSED" false
 [ "$(get limit=1 "$REVOKED" | cut -c1-3)" = 401 ]

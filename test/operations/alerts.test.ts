@@ -62,7 +62,7 @@ const faults: [alert: string, series: Record<string, string>, delay?: number][] 
   ["RefreshStuck", { refresh_running: stays(1) }],
   ["LeakFound", { refresh_leaks: stays(1) }],
   ["LeakCheckFailing", { refresh_leaks_checked_timestamp_seconds: stays(0) }, 181],
-  ["LedgerNotCompared", { refresh_ledger_compared: stays(0) }],
+  ["LedgerNotCompared", { refresh_ledger_compared: stays(0) }, 10],
   ["LedgerBehind", { refresh_ledger_waiting_seconds: grows(60) }, 11],
   ["RefresherDatabaseUnavailable", { refresh_database_connected: stays(0) }],
   ["StorageUnavailable", { 'report_service_part_ready{part="storage"}': stays(0) }],
@@ -116,16 +116,20 @@ const faults: [alert: string, series: Record<string, string>, delay?: number][] 
   [
     "DiskFilling",
     {
-      'kubelet_volume_stats_available_bytes{persistentvolumeclaim="postgres-1-wal"}': "290-0.3x600",
-      'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="postgres-1-wal"}': stays(1000),
+      'kubelet_volume_stats_available_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        "290-0.3x600",
+      'kubelet_volume_stats_capacity_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        stays(1000),
     },
     1,
   ],
   [
     "DiskAlmostFull",
     {
-      'kubelet_volume_stats_available_bytes{persistentvolumeclaim="postgres-1-wal"}': stays(9),
-      'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="postgres-1-wal"}': stays(100),
+      'kubelet_volume_stats_available_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        stays(9),
+      'kubelet_volume_stats_capacity_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        stays(100),
     },
   ],
   [
@@ -181,8 +185,10 @@ const healthy = {
   pg_replication_lag_seconds: stays(1),
   'node_filesystem_avail_bytes{fstype="ext4"}': stays(50),
   'node_filesystem_size_bytes{fstype="ext4"}': stays(100),
-  'kubelet_volume_stats_available_bytes{persistentvolumeclaim="postgres-1-wal"}': stays(50),
-  'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="postgres-1-wal"}': stays(100),
+  'kubelet_volume_stats_available_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+    stays(50),
+  'kubelet_volume_stats_capacity_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+    stays(100),
   node_timex_offset_seconds: stays(0.01),
   node_timex_sync_status: stays(1),
   kong_counters_memory_ratio: stays(0.79),

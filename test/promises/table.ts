@@ -210,7 +210,6 @@ function listSecrets(environment: Record<string, string> = {}): string[] | undef
     ([name, value]) =>
       /:\/\/[^/]*:[^/]*@/.test(value) ||
       (/PASSWORD|SECRET(?!S_)|TOKEN|KEY|DB_URI|DATABASE_URL/.test(name) &&
-        // The path of a secret, or a URL without a password.
         !/^(@?\/run\/secrets\/(single-audit\/)?\w+$|postgres:\/\/\w+@)/.test(value)),
   );
   return found.length === 0 ? undefined : found.map(([name]) => name);
@@ -977,8 +976,8 @@ const alerts = {
   ArchiveFailing: "critical 15m >",
   DatabaseConnectionsNearLimit: "warning 5m > 0.8 max_connections > 0.8",
   ReplicaLagging: "warning 5m > 60 > 60 == 1 == 1",
-  DiskFilling: "warning 1h tmpfs|overlay|squashfs|ramfs 6h 86400 < 0 < 0.3 6h 86400 < 0 < 0.3",
-  DiskAlmostFull: "critical 5m tmpfs|overlay|squashfs|ramfs < 0.1 < 0.1",
+  DiskFilling: "warning 1h tmpfs|overlay|squashfs|ramfs 6h 86400 < 0 < 0.3 single-audit 6h 86400 < 0 < 0.3",
+  DiskAlmostFull: "critical 5m tmpfs|overlay|squashfs|ramfs < 0.1 single-audit < 0.1",
   CountersFilling: "warning 5m > 0.8",
   ClockSkewed: "warning 10m > 1 == 0",
   CertificateExpiring: "warning 1h < 14 86400",
