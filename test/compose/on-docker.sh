@@ -35,6 +35,8 @@ finish() {
   [ -z "$clients" ] || kill "$clients"
   [ "$status" = 0 ] || docker compose logs --tail 100
   docker compose --profile '*' down --volumes --remove-orphans --timeout 5 > "$work/down" 2>&1 || cat "$work/down"
+  # The files of the moved database do not belong to this user.
+  docker run --rm --volume "$work:/work" --entrypoint rm "$COMPOSE_PROJECT_NAME-postgres" -rf /work/disk > /dev/null 2>&1
   # `down --rmi all` would also remove the pulled images, which other projects on this host may need.
   docker image ls --quiet --filter "reference=$COMPOSE_PROJECT_NAME*" | xargs --no-run-if-empty docker image rm > /dev/null
   left=$(docker volume ls --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME")
@@ -395,6 +397,15 @@ awk '
 smoke
 # The changed tiers are no drift.
 while_asking "right unconnected" npm run -s compose:upgrade
+
+echo "The database can be moved to another disk."
+export DISK=$work/disk
+mkdir "$DISK"
+sed -i 's/^COMPOSE_FILE=.*/&:docker-compose.override.yml/' .env
+echo 'services: {}' > docker-compose.override.yml
+while_asking "right unavailable" run docs/operations.md "Disk full" "docker run"
+docker volume rm "${COMPOSE_PROJECT_NAME}_postgres"
+smoke
 
 echo "No log contains a key, and the gateway's log contains no query string."
 [ "$(docker compose logs | grep -cF -e "$INDIVIDUAL_KEY" -e "$TRIBAL_KEY")" = 0 ]
