@@ -136,8 +136,11 @@ export async function startGateways(stack: BenchStack, bare: BarePostgrest, pare
       await start("PostgREST alone behind both, with Redis", common, plugins);
     }
   } else process.stderr.write("Left out Kong. Set KONG_BIN to the program, or GATEWAY=kong.\n");
+  const own = list.filter(({ isOwn }) => isOwn);
   return {
     list,
+    /** The URL of this project's Kong, with Redis if it is installed; undefined without Kong. */
+    main: own.at(-1)?.url,
     stop,
     readTime: () => list.reduce((sum, { pid }) => sum + readTreeTime(pid), 0),
     readRedis: () => (redisPid === 0 ? 0 : readTreeTime(redisPid)),

@@ -5,7 +5,9 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { warmTables } from "../scripts/refresh/warm-tables.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import { type BenchStack, openBenchStack } from "./bench-stack.ts";
+import { measureCapacity } from "./measure-capacity.ts";
 import { measureLookups, startBarePostgrest, startGateways } from "./measure-lookups.ts";
+import { measureNeighbors } from "./measure-neighbors.ts";
 import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
 import { compareShapes, describeShapes, measureShapes, measureTexts } from "./measure-shapes.ts";
@@ -17,7 +19,16 @@ const atLeast = (least: number) => (text: string) => {
   if (Number.isSafeInteger(number) && number >= least) return number;
   throw new InvalidArgumentError(`Enter a whole number of at least ${least}.`);
 };
-const sections = ["refresh", "lookups", "shapes", "texts", "tables", "pages"] as const;
+const sections = [
+  "refresh",
+  "lookups",
+  "neighbors",
+  "capacity",
+  "shapes",
+  "texts",
+  "tables",
+  "pages",
+] as const;
 const options = new Command("npm run bench --")
   .description(
     "Prints a page of figures: what requests, pages and a refresh cost, beside common alternatives. Linux only.",
@@ -76,7 +87,7 @@ async function measureAll(): Promise<void> {
   const wants = (section: string) => options.only?.includes(section) ?? true;
   // Comes first, because the common design is no part of the service.
   if (wants("refresh") && source !== undefined) tables.push(...(await measureRefresh(stack, source)));
-  if (["lookups", "tables", "shapes"].some((section) => wants(section)))
+  if (["lookups", "neighbors", "capacity", "tables", "shapes"].some((section) => wants(section)))
     tables.push(...(await compareWithOthers(stack, wants)));
   if (wants("pages")) tables.push(await measurePages(stack, turns));
   if (wants("texts")) tables.push(await measureTexts(stack, turns));
@@ -104,6 +115,8 @@ async function compareWithOthers(stack: BenchStack, wants: (section: string) => 
   cleanUps.push(gateways.stop);
   const tables: Table[] = [];
   if (wants("lookups")) tables.push(await measureLookups(stack, bare, { gateways, turns }));
+  if (wants("neighbors")) tables.push(await measureNeighbors(stack, { gateways, turns }));
+  if (wants("capacity")) tables.push(...(await measureCapacity(stack, gateways)));
   const awards = wants("tables") ? await measureTables(stack, bare, { gateways, turns }) : undefined;
   const shapes = wants("shapes") ? await measureShapes(stack, turns) : undefined;
   if (awards === undefined && shapes === undefined) return tables;
