@@ -87,7 +87,9 @@ async function measureAll(): Promise<void> {
   const wants = (section: string) => options.only?.includes(section) ?? true;
   // Comes first, because the common design is no part of the service.
   if (wants("refresh") && source !== undefined) tables.push(...(await measureRefresh(stack, source)));
-  if (["lookups", "neighbors", "capacity", "tables", "shapes"].some((section) => wants(section)))
+  if (["neighbors", "capacity"].some((section) => wants(section)))
+    tables.push(...(await measureLoads(stack, wants)));
+  if (["lookups", "tables", "shapes"].some((section) => wants(section)))
     tables.push(...(await compareWithOthers(stack, wants)));
   if (wants("pages")) tables.push(await measurePages(stack, turns));
   if (wants("texts")) tables.push(await measureTexts(stack, turns));
@@ -100,6 +102,16 @@ async function measureAll(): Promise<void> {
     `${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
   ].join(", ");
   process.stdout.write(describeResults(environment, turns, tables));
+}
+
+/** Measures how many clients at a time fare. */
+async function measureLoads(stack: BenchStack, wants: (section: string) => boolean): Promise<Table[]> {
+  const gateways = await startGateways(stack, undefined, directory);
+  cleanUps.push(gateways.stop);
+  const tables: Table[] = [];
+  if (wants("neighbors")) tables.push(await measureNeighbors(stack, { gateways, turns: options.turns }));
+  if (wants("capacity")) tables.push(...(await measureCapacity(stack, gateways)));
+  return tables;
 }
 
 /** Measures what is compared with a PostgREST of its own, the common design and Kong's plugins. */
@@ -115,8 +127,6 @@ async function compareWithOthers(stack: BenchStack, wants: (section: string) => 
   cleanUps.push(gateways.stop);
   const tables: Table[] = [];
   if (wants("lookups")) tables.push(await measureLookups(stack, bare, { gateways, turns }));
-  if (wants("neighbors")) tables.push(await measureNeighbors(stack, { gateways, turns }));
-  if (wants("capacity")) tables.push(...(await measureCapacity(stack, gateways)));
   const awards = wants("tables") ? await measureTables(stack, bare, { gateways, turns }) : undefined;
   const shapes = wants("shapes") ? await measureShapes(stack, turns) : undefined;
   if (awards === undefined && shapes === undefined) return tables;
