@@ -12,13 +12,13 @@ export interface Sample {
   outcome: string;
 }
 
-interface Request {
+export interface Request {
   kind: string;
   url: string;
   headers?: Record<string, string>;
 }
 
-interface LoadOptions {
+export interface LoadOptions {
   baseUrl: string;
   appUrl: string;
   /** Keys of the API's clients, which share them evenly. */
@@ -59,11 +59,14 @@ export async function sendLoad(options: LoadOptions): Promise<void> {
   await Promise.all([...pages, ...api]);
 }
 
+/** Chooses the next request, and gets the headers of its response. */
+type Choose = () => Request & { keep?: (headers: Record<string, unknown>) => void };
+
 interface ClientOptions {
   address: string;
   /** Seconds between requests. */
   interval: number | undefined;
-  choose: () => Request & { keep?: (headers: Record<string, unknown>) => void };
+  choose: Choose;
 }
 
 async function runClient({ signal, record }: LoadOptions, { address, interval, choose }: ClientOptions) {
@@ -112,7 +115,7 @@ const words = [
 const programs = ["93.778", "84.010", "14.871", "10.555"];
 const states = ["TX", "CA", "OH", "NY", "IA", "AL"];
 
-function createReader({ appUrl, reports }: LoadOptions): ClientOptions["choose"] {
+export function createReader({ appUrl, reports }: Pick<LoadOptions, "appUrl" | "reports">): Choose {
   const page = (kind: string, path: string) => ({ kind: `page: ${kind}`, url: appUrl + path });
   return () => {
     const { report_id, auditee_uei } = pick(reports);
@@ -126,7 +129,10 @@ function createReader({ appUrl, reports }: LoadOptions): ClientOptions["choose"]
   };
 }
 
-function createApiClient({ baseUrl, reports }: LoadOptions, key: string): ClientOptions["choose"] {
+export function createApiClient(
+  { baseUrl, reports }: Pick<LoadOptions, "baseUrl" | "reports">,
+  key: string,
+): Choose {
   const request = (kind: string, query: string, headers: Record<string, string> = {}) => ({
     kind: `API: ${kind}`,
     url: `${baseUrl}/${query}`,

@@ -96,35 +96,42 @@ export async function measureLookups(
 
 export type Gateways = Awaited<ReturnType<typeof startGateways>>;
 
-/** Starts Kong with this project's plugin and with the plugins that users of Kong commonly combine, if they are installed. */
-export async function startGateways(stack: BenchStack, bare: BarePostgrest, parent: string) {
+/**
+ * Starts Kong with this project's plugin, if it is installed.
+ *
+ * @param bare behind which to start Kong with the plugins that users of Kong commonly combine
+ */
+export async function startGateways(stack: BenchStack, bare: BarePostgrest | undefined, parent: string) {
   const stops: (() => Promise<unknown>)[] = [];
   const list: { name: string; url: string; pid: number; isOwn: boolean }[] = [];
   const stop = async () => {
     for (const each of stops.reverse()) await each();
   };
   let redisPid = 0;
-  const start = async (name: string, config: string, environment: Record<string, string>) => {
-    const isOwn = name.startsWith("through");
+  const start = async (
+    name: string,
+    config: string,
+    environment: Record<string, string>,
+    other?: BarePostgrest,
+  ) => {
     const kong = await startKong({
       directory: await mkdtemp(path.join(parent, "kong-")),
       config,
-      upstream: isOwn ? stack.facts.postgrest_url : bare.url,
-      gatewayToken: isOwn ? stack.gatewayToken : "not used",
+      upstream: other?.url ?? stack.facts.postgrest_url,
+      gatewayToken: other === undefined ? stack.gatewayToken : "not used",
       environment: { ...unlimitedAddresses, ...environment },
     });
     stops.push(kong.stop);
-    list.push({ name, url: kong.url, pid: kong.pid, isOwn });
+    list.push({ name, url: kong.url, pid: kong.pid, isOwn: other === undefined });
+  };
+  const startCommon = async (name: string, redisPort?: number) => {
+    const plugins = { KONG_PLUGINS: "prometheus,key-auth,rate-limiting,request-transformer" };
+    if (bare !== undefined) await start(name, writeCommonConfig(stack, bare, redisPort), plugins, bare);
   };
   if (kongProgram !== undefined) {
     const config = await readUnlimitedConfig();
-    const plugins = { KONG_PLUGINS: "prometheus,key-auth,rate-limiting,request-transformer" };
     await start("through Kong", config, {});
-    await start(
-      "PostgREST alone behind `key-auth` and `rate-limiting`",
-      writeCommonConfig(stack, bare),
-      plugins,
-    );
+    await startCommon("PostgREST alone behind `key-auth` and `rate-limiting`");
     if (redisProgram !== undefined) {
       const port = await findFreePort();
       const redis = await startRedis(port, redisPassword);
@@ -132,12 +139,14 @@ export async function startGateways(stack: BenchStack, bare: BarePostgrest, pare
       redisPid = redis.pid;
       const shared = { REDIS_HOST: "127.0.0.1", REDIS_PORT: `${port}`, REDIS_PASSWORD: redisPassword };
       await start("through Kong with Redis", config, shared);
-      const common = writeCommonConfig(stack, bare, port);
-      await start("PostgREST alone behind both, with Redis", common, plugins);
+      await startCommon("PostgREST alone behind both, with Redis", port);
     }
   } else process.stderr.write("Left out Kong. Set KONG_BIN to the program, or GATEWAY=kong.\n");
+  const own = list.filter(({ isOwn }) => isOwn);
   return {
     list,
+    /** The URL of this project's Kong, with Redis if it is installed; undefined without Kong. */
+    main: own.at(-1)?.url,
     stop,
     readTime: () => list.reduce((sum, { pid }) => sum + readTreeTime(pid), 0),
     readRedis: () => (redisPid === 0 ? 0 : readTreeTime(redisPid)),

@@ -5,7 +5,9 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { warmTables } from "../scripts/refresh/warm-tables.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import { type BenchStack, openBenchStack } from "./bench-stack.ts";
+import { measureCapacity } from "./measure-capacity.ts";
 import { measureLookups, startBarePostgrest, startGateways } from "./measure-lookups.ts";
+import { measureNeighbors } from "./measure-neighbors.ts";
 import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
 import { compareShapes, describeShapes, measureShapes, measureTexts } from "./measure-shapes.ts";
@@ -17,7 +19,16 @@ const atLeast = (least: number) => (text: string) => {
   if (Number.isSafeInteger(number) && number >= least) return number;
   throw new InvalidArgumentError(`Enter a whole number of at least ${least}.`);
 };
-const sections = ["refresh", "lookups", "shapes", "texts", "tables", "pages"] as const;
+const sections = [
+  "refresh",
+  "lookups",
+  "neighbors",
+  "capacity",
+  "shapes",
+  "texts",
+  "tables",
+  "pages",
+] as const;
 const options = new Command("npm run bench --")
   .description(
     "Prints a page of figures: what requests, pages and a refresh cost, beside common alternatives. Linux only.",
@@ -76,6 +87,8 @@ async function measureAll(): Promise<void> {
   const wants = (section: string) => options.only?.includes(section) ?? true;
   // Comes first, because the common design is no part of the service.
   if (wants("refresh") && source !== undefined) tables.push(...(await measureRefresh(stack, source)));
+  if (["neighbors", "capacity"].some((section) => wants(section)))
+    tables.push(...(await measureLoads(stack, wants)));
   if (["lookups", "tables", "shapes"].some((section) => wants(section)))
     tables.push(...(await compareWithOthers(stack, wants)));
   if (wants("pages")) tables.push(await measurePages(stack, turns));
@@ -89,6 +102,16 @@ async function measureAll(): Promise<void> {
     `${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
   ].join(", ");
   process.stdout.write(describeResults(environment, turns, tables));
+}
+
+/** Measures how many clients at a time fare. */
+async function measureLoads(stack: BenchStack, wants: (section: string) => boolean): Promise<Table[]> {
+  const gateways = await startGateways(stack, undefined, directory);
+  cleanUps.push(gateways.stop);
+  const tables: Table[] = [];
+  if (wants("neighbors")) tables.push(await measureNeighbors(stack, { gateways, turns: options.turns }));
+  if (wants("capacity")) tables.push(...(await measureCapacity(stack, gateways)));
+  return tables;
 }
 
 /** Measures what is compared with a PostgREST of its own, the common design and Kong's plugins. */

@@ -485,6 +485,8 @@ begin
       select 'check_reports', publication.check_reports(array[neighbors.id]) from neighbors
       union all
       select 'search_reports', publication.search_reports(jsonb_build_array(jsonb_build_object('uei', neighbors.id))) from neighbors
+      union all
+      select 'search_findings', publication.search_findings(jsonb_build_object('auditee', neighbors.id)) from neighbors
     )
     select distinct format('publication.%s() names suppressed reports beside public ones, so the pages would show them.', answers.name)
     from answers

@@ -100,7 +100,7 @@ ${scroll("Numbers by audit year", table("Expended and findings by audit year", h
   );
 }
 
-/** Draws what was expended and found each year. Years without audits have their place too. */
+/** Draws what was expended and found each year. A year without audits has a place too. */
 export function drawYears(years: FindingsOfGroup["years"]): Html {
   const numbers = years.map((year) => Number(year.audit_year));
   const first = Math.min(...numbers);
@@ -112,7 +112,8 @@ export function drawYears(years: FindingsOfGroup["years"]): Html {
       : years.map((year) => year.audit_year);
   const column = (name: "amount_expended" | "findings", sign = "") =>
     labels.map((label) => {
-      const value = years.find((year) => year.audit_year === label)?.[name] ?? 0;
+      const value = years.find((year) => year.audit_year === label)?.[name];
+      if (value === undefined) return { label, value: 0, text: "none" };
       return { label, value, text: `${sign}${shorten(value)}` };
     });
   return html`<div class="charts"><figure><figcaption>Federal awards expended</figcaption>${drawColumns("Federal awards expended by audit year", column("amount_expended", "$"))}</figure>

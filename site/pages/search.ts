@@ -92,7 +92,7 @@ function writeGroups({
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
-    auditor && html`<a href="${linkFindings({ auditor })}">Auditor ${auditor}</a>`,
+    auditor && html`<a href="${linkFindings({ auditor })}">findings in audits by ${auditor}</a>`,
   ].filter(Boolean);
   return (
     links.length > 0 &&

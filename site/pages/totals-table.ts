@@ -40,10 +40,11 @@ export function listLines(
   sums: Map<string, Sums>,
   asked: Asked,
   otherwise: Sort = "amount_expended",
+  describe = (name: string) => name,
 ): Line[] {
   const sort = asked.sort ?? otherwise;
   return [...sums].sort(([one, a], [other, b]) =>
-    sort === "name" ? one.localeCompare(other) : b[sort] - a[sort],
+    sort === "name" ? describe(one).localeCompare(describe(other)) : b[sort] - a[sort],
   );
 }
 

@@ -83,8 +83,8 @@ ${writeSection({
   id: "state",
   caption: `By state of the auditee, ${when}`,
   column: "auditee_state",
-  lines: listLines(byState, asked),
-  describe: (name) => `${name} ${states[name] ?? ""}`,
+  lines: listLines(byState, asked, "amount_expended", nameState),
+  describe: nameState,
 })}
 ${writeSection({
   ...shared,
@@ -115,6 +115,9 @@ ${writeExtract(context, {
 export const hasUnknownYear = ({ asked, facts }: FactsContext): boolean =>
   (asked.year ?? "") !== "" &&
   !facts.totals?.totals_by_state.some(({ audit_year: year }) => year === asked.year);
+
+/** "Alabama (AL)", so that the order of the texts is the order of the names. */
+const nameState = (code: string): string => (states[code] ? `${states[code]} (${code})` : code);
 
 /** The tables of totals, by what their rows are about. */
 const parts = {

@@ -9,6 +9,7 @@ import { luaPluginsDirectory } from "../../gateway/embedded/lua-plugin.ts";
 import { runLua } from "../../gateway/embedded/lua-state.ts";
 import type { WireAnswer } from "../torture/send-request.ts";
 import {
+  hash,
   issueKey,
   openRequest,
   readKongYml,
@@ -21,7 +22,7 @@ import {
 // How many requests are in progress at a time, and how others wait (gateway/plugins/single-audit/places.lua).
 
 useGateways();
-const [ofKey, ofNetwork, mostWaiting] = [2, 3, 100];
+const [ofKey, ofNetwork, ofDemo, all, mostWaiting] = [2, 3, 3, 5, 100];
 const makeKey = () => issueKey(randomBytes(16).toString("hex"));
 let host = 1;
 /** An address that no other test uses. */
@@ -46,7 +47,7 @@ beforeAll(async () => {
   const start = async (longest_wait: number) => {
     const config = await readKongYml(({ config }) => {
       Object.assign(config, { longest_wait, most_waiting: mostWaiting });
-      config.at_a_time = { key: ofKey, network: ofNetwork, all: 5, unread: 24 };
+      config.at_a_time = { key: ofKey, network: ofNetwork, shared_key: ofDemo, all, unread: 24 };
     });
     return (await startGateway(config, upstream)).url;
   };
@@ -114,10 +115,36 @@ describe("requests at a time", () => {
     for (const { status } of await releaseUntil([...answers, ...other])) expect(status).toBe(200);
   });
 
-  it("of all clients leave none of PostgREST's connections waiting, and get 503 after a while", async () => {
-    const keys = [await makeKnownKey(hastyUrl), await makeKnownKey(hastyUrl), await makeKnownKey(hastyUrl)];
-    const answers = keys.flatMap((key) => sendMany(ofKey, makeAddress(), key, hastyUrl));
-    await expect.poll(() => held.length).toBe(5);
+  it("of three keys, however many, leave a place for a fourth key", async () => {
+    const [fourth, ...keys] = await Promise.all(Array.from({ length: 4 }, () => makeKnownKey()));
+    const answers = keys.flatMap((key) => {
+      const address = makeAddress();
+      return sendMany(4, address, key);
+    });
+    await expect.poll(() => new Set(held.map(({ key }) => key)).size).toBe(3);
+    await sleep(300);
+    expect(held.length).toBeLessThan(all);
+    const one = sendMany(1, makeAddress(), fourth ?? "");
+    await expect.poll(() => held.at(-1)?.key).toBe(hash(fourth ?? ""));
+    held.pop()?.answer();
+    expect((await Promise.all(one))[0]?.status).toBe(200);
+    for (const { status } of await releaseUntil(answers)) expect(status).toBe(200);
+  });
+
+  it("with DEMO_KEY, from however many networks, leave places for other keys", async () => {
+    const key = await makeKnownKey();
+    const answers = Array.from({ length: all + 1 }, () => sendMany(1, makeAddress(), "DEMO_KEY")).flat();
+    await expect.poll(() => held.length).toBe(ofDemo);
+    const other = sendMany(1, makeAddress(), key);
+    await expect.poll(() => held.length).toBe(ofDemo + 1);
+    for (const { status } of await releaseUntil([...answers, ...other])) expect(status).toBe(200);
+  });
+
+  it("of many clients leave none of PostgREST's connections waiting, and get 503 after a while", async () => {
+    const keys: string[] = [];
+    while (keys.length < all + 1) keys.push(await makeKnownKey(hastyUrl));
+    const answers = keys.flatMap((key) => sendMany(1, makeAddress(), key, hastyUrl));
+    await expect.poll(() => held.length).toBe(all);
     const busy = await Promise.race(answers);
     expect([busy.status, busy.headers["retry-after"], JSON.parse(busy.body).code]).toEqual([
       503,
@@ -248,7 +275,7 @@ async function loadPlaces(atATime: Record<string, number>, mostWaiting: number) 
       },
       config: {
         limits: { default: { by: "key" } },
-        at_a_time: { unread: 9, ...atATime },
+        at_a_time: { shared_key: 9, unread: 9, ...atATime },
         longest_wait: 10,
         most_waiting: mostWaiting,
       },

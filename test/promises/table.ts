@@ -855,9 +855,9 @@ const kubernetes: PromiseOfFile[] = [
     ["production"],
   ),
   ...kubernetesRow(
-    "opens as many connections to PostgreSQL as its memory limit has room for",
+    "gives readers more connections than the gateways use, so that none waits if Kong chooses a reader too often",
     (manifests) => ofPods(manifests, (pod) => readEnvironment(pod).PGRST_DB_POOL),
-    { "postgrest-reader": "5", "postgrest-writer": "2" },
+    { "postgrest-reader": "8", "postgrest-writer": "2" },
   ),
   ...kubernetesRow(
     "trusts no proxy until somebody names them",
@@ -930,7 +930,7 @@ const kubernetes: PromiseOfFile[] = [
     ["production"],
   ),
   ...kubernetesRow(
-    "adds gateways and readers under load, as many as the replicas have room for",
+    "adds gateways and readers under load: three gateways let 15 requests pass, for which two readers have connections and each replica memory",
     (manifests) =>
       ofKind(
         manifests,
@@ -943,7 +943,7 @@ const kubernetes: PromiseOfFile[] = [
         ],
       ),
     {
-      gateway: ["Deployment gateway", 2, 4, onBusyCpu],
+      gateway: ["Deployment gateway", 2, 3, onBusyCpu],
       "postgrest-reader": ["Deployment postgrest-reader", 2, 3, onBusyCpu],
     },
     ["production"],

@@ -1,5 +1,5 @@
--- Limits how many requests are in progress at a time: of a key, of a client network, and of all clients. Others wait, without a
--- connection to PostgREST. gateway/kong.yml has the numbers.
+-- Limits how many requests are in progress at a time: of a key, of a client network, of a tier whose key many clients share, and of all
+-- clients. Others wait, without a connection to PostgREST. gateway/kong.yml has the numbers.
 --
 -- A place is an entry of the dictionary that a gateway's workers share. It expires, so that a worker that dies gives it back.
 
@@ -17,6 +17,8 @@ local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 1
 -- stays free, and nobody waits long.
 local PATIENT_SECONDS, AWAITED_SECONDS = 0.2, 0.1
 local EVERYBODY = "all"
+-- Keys and networks that have a request in progress leave this share of all places to others, so that a few cannot hold all of them.
+local SPARE_SHARE = 0.4
 
 local places = {}
 
@@ -34,15 +36,22 @@ function places.open(config, request, is_known)
   local of_client = "key:" .. request.hash .. (tier.by == "network" and request.network or "")
   local of_network = "network:" .. request.network
   local queue = is_known and of_client or "unknown:" .. request.network
+  local key = { name = queue, limit = leave_one(limits.key), seconds = ANSWER_SECONDS }
+  local network = { name = of_network, limit = leave_one(limits.network), seconds = ANSWER_SECONDS }
+  local everybody = { name = EVERYBODY, limit = limits.all, seconds = ANSWER_SECONDS }
+  local needed = {
+    key, network,
+    { name = "read:" .. of_client .. request.network, limit = limits.unread, seconds = READING_SECONDS, is_kept = true },
+  }
+  -- All clients share the key of such a tier.
+  if tier.by == "network" then
+    needed[#needed + 1] = { name = "tier:" .. request.tier, limit = leave_one(limits.shared_key), seconds = ANSWER_SECONDS }
+  end
+  needed[#needed + 1] = everybody
   return {
     id = request.kong_id, longest_wait = config.longest_wait, most_waiting = config.most_waiting,
     queues = is_known and { queue, of_network } or { queue },
-    needed = {
-      { name = queue, limit = leave_one(limits.key), seconds = ANSWER_SECONDS },
-      { name = of_network, limit = leave_one(limits.network), seconds = ANSWER_SECONDS },
-      { name = "read:" .. of_client .. request.network, limit = limits.unread, seconds = READING_SECONDS, is_kept = true },
-      { name = EVERYBODY, limit = limits.all, seconds = ANSWER_SECONDS },
-    },
+    key = key, network = network, everybody = everybody, needed = needed,
   }
 end
 
@@ -53,9 +62,13 @@ local function give_back(place, visit, dict)
   place.taken = nil
 end
 
+local function name_place(place, number)
+  return ("place:%s:%d"):format(place.name, number)
+end
+
 local function take(place, visit, dict)
   for number = 1, place.limit do
-    local name = ("place:%s:%d"):format(place.name, number)
+    local name = name_place(place, number)
     if dict:add(name, visit.id, place.seconds) then
       place.taken = name
       return true
@@ -63,16 +76,38 @@ local function take(place, visit, dict)
   end
 end
 
--- Takes all places or none. Returns the one that is missing.
-local function take_all(visit, dict)
+local function count_taken(place, dict)
+  local count = 0
+  for number = 1, place.limit do
+    count = count + (dict:get(name_place(place, number)) and 1 or 0)
+  end
+  return count
+end
+
+-- Returns the place of the key or network, if it has another request in progress and too few places are left for others.
+local function find_crowded(visit, dict)
+  local all = visit.everybody
+  if count_taken(all, dict) > all.limit - math.floor(SPARE_SHARE * all.limit) then
+    return count_taken(visit.key, dict) > 1 and visit.key or count_taken(visit.network, dict) > 1 and visit.network or nil
+  end
+end
+
+local function find_missing(visit, dict)
   for _, place in ipairs(visit.needed) do
     if not take(place, visit, dict) then
-      for _, taken in ipairs(visit.needed) do
-        give_back(taken, visit, dict)
-      end
       return place
     end
   end
+  return find_crowded(visit, dict)
+end
+
+-- Takes all places or none. Returns the one that is missing.
+local function take_all(visit, dict)
+  local missing = find_missing(visit, dict)
+  for _, taken in ipairs(missing and visit.needed or {}) do
+    give_back(taken, visit, dict)
+  end
+  return missing
 end
 
 local function name_awaited(place)
@@ -156,8 +191,8 @@ local function refuse(visit, missing)
     )
   end
   local hint = missing.is_kept and "Read each response to the end before you send the next request."
-    or ("Send at most %d requests at a time: %d of a key and %d of a client IP run at once, and others wait for at most %d seconds.")
-      :format(visit.most_waiting, visit.needed[1].limit, visit.needed[2].limit, visit.longest_wait)
+    or ("Send at most %d requests at a time: up to %d of a key and %d of a client IP run at once, and others wait for at most %d seconds.")
+      :format(visit.most_waiting, visit.key.limit, visit.network.limit, visit.longest_wait)
   return refusal.new(
     429, "too_many_requests_at_a_time", "Too many requests of this key or client IP are in progress.", hint,
     { ["Retry-After"] = RETRY_AFTER }
