@@ -195,7 +195,7 @@ describe("npm run compose:upgrade", () => {
   });
 
   test("rolls back if it is told to: the programs first, then the database, also if a program is not healthy", async () => {
-    for (const failing of ["", "--no-deps --wait postgrest"]) {
+    for (const failing of ["", "wait postgrest"]) {
       const { status, ran } = await runScript("upgrade", ["--roll-back"], failing || undefined);
       const steps = ran.map((line) => /^compose (?:up.* postgrest|run|build|up)\b/.exec(line)?.[0]);
       expect([status, steps.filter(Boolean)]).toEqual([

@@ -19,7 +19,8 @@ run() {
 database() {
   kubectl port-forward --namespace=single-audit service/postgres-rw 5434:5432 > /dev/null & sleep 3
   DATABASE_URL="postgres://single_audit_owner:$(cat secrets/kubernetes/postgres_password)@127.0.0.1:5434/single_audit?sslmode=disable" "$@"
-  kill $!
+  # It may have ended with the connection.
+  kill $! || true
 }
 issue() { database npm run -s keys -- issue --owner test@example.gov --quiet --tier "$@"; }
 approve_agreement() {
@@ -122,6 +123,15 @@ document=docs/scaling.md
 asked '200|400|503' run "Replace a replica"
 sleep 20
 kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
+
+# As if the primary's volume for WAL were full and could not grow.
+document=docs/operations.md
+run "Disk full" currentPrimary
+asked '200|400|50[34]' run "Disk full" wait=false
+sleep 20
+kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
+run "Disk full" "get node"
+document=docs/scaling.md
 
 # What a restore must not undo. Two reports that are public in the sample, and in no chain of resubmissions.
 sed -n 's/^\([^,]*\),.*,t,GSAFAC,[^,]*,[^,]*,0,,.*/\1/p' sample/general.csv > "$counts/public"

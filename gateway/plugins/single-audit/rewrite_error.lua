@@ -49,9 +49,10 @@ local HINTS = {
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
 }
 
--- If the connection breaks while the database answers, the code is empty.
-local function is_connection_lost(code)
-  return code == "" or code:find("^PGRST00[012]$") ~= nil
+-- If the connection breaks while the database answers, the code is empty. A replica cancels queries (40001) that a publication or a
+-- deployment would have to wait for.
+local function is_interrupted(code)
+  return code == "" or code == "40001" or code:find("^PGRST00[012]$") ~= nil
 end
 
 -- The position after the JSON string that begins at this position.
@@ -118,7 +119,7 @@ function rewrite_error.rewrite_head(source, status, sent, path, connect_times)
     -- With a count, PostgREST sends no Proxy-Status.
     return status, refusal.proxy_status("PGRST103")
   end
-  if code and is_connection_lost(code) then
+  if code and is_interrupted(code) then
     return 503, refusal.proxy_status(DATABASE_UNAVAILABLE.code)
   elseif status < 500 and file_access.matches(path) and is_unclear_access(status, code) then
     return status, refusal.proxy_status(file_access.incomplete.code)
@@ -147,7 +148,7 @@ function rewrite_error.rewrite_body(source, status, body, request)
     return (KONG_ERRORS[status] or OTHER_ERROR).body
   end
   local code = body:match('"code":"([^"]*)"')
-  if code and is_connection_lost(code) then
+  if code and is_interrupted(code) then
     return DATABASE_UNAVAILABLE.body
   elseif status == 401 or status == 429 then
     return refusal.add_error(body)
