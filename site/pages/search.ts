@@ -9,7 +9,6 @@ import { emptyQuery, type Filter, largestLimit } from "../query.ts";
 import { listExamples } from "../search/list-examples.ts";
 import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
-import { cut } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeExtract } from "./extract.ts";
@@ -18,6 +17,8 @@ import { linkToAuditee, linkToAuditor } from "./report.ts";
 
 /** A search, the meanings that it may have, and what was found. */
 interface SearchResult {
+  /** What was typed, and as much of it as was read. */
+  typed: string;
   text: string;
   filters: Filters;
   readings: Reading[];
@@ -39,7 +40,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
-${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
+${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== result.typed && tooLong, writeResult(context, result)]}
 </div>`,
   });
 }

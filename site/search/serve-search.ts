@@ -7,8 +7,9 @@ import { listSearchRows, searchColumns, writeSearch } from "../pages/search.ts";
 import { readYear, refuseUnread } from "../read-filters.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { identifyVisitor } from "./limit-queries.ts";
-import { cleanSearch, type Filters, readSearch } from "./read-search.ts";
+import { cleanSearch, type Filters, longestSearch, readSearch } from "./read-search.ts";
 import { largestTotal, pageRows, type Search } from "./search-reports.ts";
+import { cut } from "./words.ts";
 
 /** Serves searches, as a page and as CSV, and links such as /search?q=REPORT_ID. */
 export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes, search: Search): void {
@@ -21,7 +22,7 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
   };
   addRoute("/search", async (request, reply) => {
     const asked = readAsked(request.query as Record<string, unknown>);
-    const list = readList(asked.text);
+    const list = readList(asked.typed);
     if (list.entries.length > 1 && list.unread.length === 0 && list.address !== undefined)
       return reply.redirect(`/check?u=${list.address}`, 302);
     const context = await describeContext(request);
@@ -38,6 +39,8 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
 }
 
 interface AskedSearch {
+  /** What was typed, and as much of it as is read. */
+  typed: string;
   text: string;
   filters: Filters;
   /** The place of the meaning that the visitor chose. */
@@ -56,8 +59,10 @@ function readAsked({ q, as, page, ...narrowed }: Record<string, unknown>): Asked
     describeUnread(narrowed.state, filters.state, "a state, such as TX or Texas"),
     describeUnread(page, place, `a page: a search has at most ${mostPages}`),
   ];
+  const typed = cleanSearch(q);
   return {
-    text: cleanSearch(q),
+    typed,
+    text: cut(typed, longestSearch).trim(),
     filters,
     asked: readPlace(as, Number.POSITIVE_INFINITY),
     page: (place ?? 0) + 1,

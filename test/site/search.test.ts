@@ -476,6 +476,12 @@ describe("what people and programs may type", () => {
     }
   });
 
+  it("is not read after its first 200 characters, not even to suggest another search", async () => {
+    const { text } = await search(`${"zq ".repeat(70)}Texs`);
+    expect(text).toContain("Only the first 200 characters were used.");
+    expect(text).not.toMatch(/Texs|Texas<\/a>/);
+  });
+
   it("is escaped in the page, as are values of the database", async () => {
     const { text } = await search('<script>alert(1)</script>"onfocus="x');
     expect(text).not.toContain("<script>alert");
