@@ -1,4 +1,3 @@
-import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
 import { readCpuTime } from "../test/support/read-cpu-time.ts";
@@ -18,8 +17,8 @@ const tooManyOfApi = 1000;
 type Costs = Record<string, number>;
 
 /**
- * Measures what each kind of request costs, alone; predicts from it what the load of many clients costs and how much of it the
- * machine bears; and sends this load.
+ * Measures what each kind of request costs, alone, and predicts from it what the load of many clients costs. Then sends this load,
+ * at a rate that the machine bears easily, and at one that it does not.
  */
 export async function measureCapacity(stack: BenchStack, gateways: Gateways): Promise<Table[]> {
   const { facts, client, keys } = stack;
@@ -47,19 +46,11 @@ export async function measureCapacity(stack: BenchStack, gateways: Gateways): Pr
       ]),
     );
   };
-  const describe = (cores: Costs, perSecond: number) => ({
-    ...cores,
-    all: sum(cores),
-    "requests/s": perSecond,
+  const describe = (cores: Costs) => ({ ...cores, all: sum(cores) });
+  const rows = (name: string, { samples, used, clients }: LoadRun) => ({
+    [`${name}, predicted`]: describe(predict(samples)),
+    [`${name}, measured`]: { ...describe(used), clients, "requests/s": samples.length / seconds },
   });
-  const rows = (name: string, { samples, used, clients }: LoadRun, isLimit: boolean) => {
-    const [predicted, answered] = [predict(samples), samples.length / seconds];
-    const fits = isLimit ? (answered * (cpus().length - clients)) / sum(predicted) : answered;
-    return {
-      [`${name}, predicted`]: describe(predicted, fits),
-      [`${name}, measured`]: { ...describe(used, answered), clients },
-    };
-  };
   return [
     {
       title: "Requests by kind",
@@ -68,8 +59,8 @@ export async function measureCapacity(stack: BenchStack, gateways: Gateways): Pr
     },
     {
       title: "A simulated load",
-      text: `CPU time in cores. Predicted: from the requests by kind; in the second case, the requests that the cores have room for. ${rates.pages} pages and ${rates.api} requests of the API a second for ${seconds} s, and as many of the API as are answered.`,
-      rows: { ...rows("steady", steady, false), ...rows("as many as possible", most, true) },
+      text: `CPU time in cores, predicted for the answered requests from their kinds, and measured: ${rates.pages} pages and ${rates.api} requests of the API a second for ${seconds} s, then as many of the API as are answered.`,
+      rows: { ...rows("steady", steady), ...rows("as many as possible", most) },
     },
   ];
 }
@@ -78,28 +69,34 @@ type Load = Pick<LoadOptions, "baseUrl" | "appUrl" | "keys" | "reports">;
 
 async function measureKinds(load: Load, readTimes: () => Costs): Promise<Record<string, Costs>> {
   const costs: Record<string, Costs> = {};
-  const choosers = [createApiClient(load, load.keys[0] ?? ""), createReader(load)];
-  const pages = (rows: number) => () => ({
-    kind: `API: page of ${rows.toLocaleString("en-US")}`,
-    url: `${load.baseUrl}/federal_awards?limit=${rows}&offset=${rows * Math.floor((Math.random() * 100_000) / rows)}`,
-    headers: { "x-api-key": load.keys[0] ?? "" },
-  });
   const sent = new Map<string, (() => Promise<unknown>)[]>();
-  for (const choose of [...choosers, pages(1000), pages(20_000)])
-    for (let tries = 0; tries < 40 * repetitions; tries += 1) {
-      const { kind, url, headers, keep } = { keep: undefined, ...choose() };
-      const list = sent.get(kind) ?? [];
-      if (list.length === repetitions) continue;
-      // A client must have read a report before it can ask whether it changed.
-      if (keep !== undefined && list.length === 0) keep((await ask(url, headers)).headers);
+  const add = (kind: string, choose: () => { url: string; headers?: Record<string, string> }) => {
+    const list = sent.get(kind) ?? [];
+    const address = `127.6.${sent.size}.${list.length + 1}`;
+    const send = async () => {
+      const { url, headers } = choose();
       const status = headers !== undefined && "if-none-match" in headers ? 304 : 200;
-      const address = `127.6.${sent.size}.${list.length + 1}`;
-      const send = async () => {
-        const agent = new Agent({ connections: 1, localAddress: address });
-        await ask(url, headers, status, agent).finally(() => agent.close());
-      };
-      sent.set(kind, [...list, send]);
+      const agent = new Agent({ connections: 1, localAddress: address });
+      await ask(url, headers, status, agent).finally(() => agent.close());
+    };
+    sent.set(kind, [...list, send]);
+  };
+  for (const choose of [createApiClient(load, load.keys[0] ?? ""), createReader(load)])
+    for (let tries = 0; tries < 40 * repetitions; tries += 1) {
+      const { kind, keep, ...request } = choose();
+      const count = sent.get(kind)?.length ?? 0;
+      if (count === repetitions) continue;
+      // A client must have read a report before it can ask whether it changed.
+      if (keep !== undefined && count === 0) keep((await ask(request.url, request.headers)).headers);
+      add(kind, () => request);
     }
+  let pages = 0;
+  for (let count = 0; count < repetitions; count += 1)
+    add("API: page of 1,000, not kept", () => {
+      pages += 1;
+      const url = `${load.baseUrl}/federal_awards?limit=1000&offset=${100 * pages}`;
+      return { url, headers: { "x-api-key": load.keys[0] ?? "" } };
+    });
   for (const [kind, sends] of [...sent].sort()) {
     const all = await measureCost(readTimes, 1, async () => {
       for (const send of sends) await send();
