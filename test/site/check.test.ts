@@ -175,6 +175,13 @@ describe("a list", () => {
     expect(text).toContain(`href="/record/${id(1)}"`);
   });
 
+  it("says in its first sentence how many reports are not clean, also without findings", async () => {
+    const { text } = await ask("/check?u=MESAMESA1234,ELM4ELM41234&year=2023");
+    expect(text).toMatch(/Of these reports,\s+1 is not clean, and none has findings\./);
+    const both = (await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023")).text;
+    expect(both).toMatch(/Of these reports,\s+2 are not clean, and 1 has findings: 2 in all\./);
+  });
+
   it("without a year shows the newest report and leads to the others", async () => {
     const { text } = await ask("/check?u=042600524");
     const [[auditee, filed] = []] = readRows(text);
