@@ -21,15 +21,15 @@ export interface UnreadEntry {
 
 /** A list of UEIs, EINs and report IDs. */
 export interface List {
-  /** Everything in the list, once, in the order in which it was typed. */
+  /** What is an ID or may be a mistyped one, once, in the order in which it was typed. */
   lines: (Entry | UnreadEntry)[];
   /** The lines that are IDs. */
   entries: Entry[];
-  /** The lines that are not. */
+  /** What is not an ID, such as the words of names. */
   unread: string[];
   /** What was typed again. */
   repeated: string[];
-  /** How many further entries were not read. */
+  /** How many further lines were not read. */
   left: number;
   /** The list as the value of a parameter. Undefined if it is too long for an address. */
   address: string | undefined;
@@ -42,23 +42,25 @@ export function readList(typed: string): List {
     .split(/[\s,;|"'=]+/)
     .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, ""))
     .filter((word) => word !== "" && !isHeading(word));
-  const read = words.slice(0, mostEntries).map((word) => cut(word, longestEntry));
-  const lines = new Map<string, Entry | UnreadEntry>();
+  const found = new Map<string, Entry | UnreadEntry>();
   const repeated: string[] = [];
-  for (const typed of read) {
-    const entry: Entry | UnreadEntry = readEntry(typed) ?? { typed };
-    const id = entry.kind ? entry.id : typed.toUpperCase();
-    if (lines.has(id)) repeated.push(typed);
-    else lines.set(id, entry);
+  for (const word of words) {
+    const typed = cut(word, longestEntry);
+    const line = readEntry(typed) ?? { typed };
+    const id = line.kind ? line.id : typed.toUpperCase();
+    if (!found.has(id)) found.set(id, line);
+    else if (mayBeId(line)) repeated.push(typed);
   }
-  const all = [...lines.values()];
+  const all = [...found.values()];
+  const possible = all.filter(mayBeId);
+  const lines = possible.slice(0, mostEntries);
   const address = encodeURIComponent(words.join(",")).replaceAll("%2C", ",");
   return {
-    lines: all,
-    entries: all.filter((line) => line.kind !== undefined),
+    lines,
+    entries: lines.filter((line) => line.kind !== undefined),
     unread: all.filter((line) => line.kind === undefined).map(({ typed }) => typed),
     repeated,
-    left: words.length - read.length,
+    left: possible.length - lines.length,
     address: address.length <= longestAddress ? address : undefined,
   };
 }
@@ -69,6 +71,9 @@ const clean = (typed: string): string =>
     .normalize("NFKC")
     .replace(/\p{Pd}|\u2212/gu, "-")
     .replace(/[^\P{C}\s]/gu, "");
+
+/** Nearly all IDs have a digit, and words of names have none. */
+const mayBeId = ({ kind, typed }: Entry | UnreadEntry): boolean => kind !== undefined || /\d/.test(typed);
 
 const isHeading = (word: string): boolean =>
   /^(?:(?:auditee|additional)_)?(?:ueis?|eins?)[:#]?$|^report_?ids?:?$/i.test(word);

@@ -26,7 +26,8 @@ export const checkColumns = [
   "address",
 ];
 
-const judge = (report: Checked) => describeResult({ ...report, general: report, counts: report });
+/** Whether a report is clean, or why not. */
+export const judge = (report: Checked) => describeResult({ ...report, general: report, counts: report });
 
 const answers = {
   UEI: "nothing public found",

@@ -10,14 +10,14 @@ import {
   writeDay,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
-import { describeAnswer, isMistyped } from "../check/write-check-rows.ts";
+import { describeAnswer, isMistyped, judge } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
-import { describeResult as describeVerdict, nameVerdict } from "../verdict.ts";
+import { nameVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -141,9 +141,15 @@ function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): 
   const withFindings = reports.filter(({ findings }) => findings > 0);
   const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
   const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
+  const notClean = reports.filter((report) => judge(report).isClean === false).length;
+  const have = (number: number, one: string, more: string) =>
+    number === 0 ? `none ${one}` : `${formatNumber(number)} ${number === 1 ? one : more}`;
+  const findings =
+    withFindings.length > 0 &&
+    `: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}`;
   return `${count(entries, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
   ${formatNumber(entries - found - mistyped)} with nothing public found${mistyped > 0 ? `, ${formatNumber(mistyped)} mistyped` : ""}. Of these reports,
-  ${withFindings.length === 0 ? "none has findings" : `${formatNumber(withFindings.length)} ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}`}.`;
+  ${have(notClean, "is not clean", "are not clean")}, and ${have(withFindings.length, "has findings", "have findings")}${findings || ""}.`;
 }
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -284,7 +290,7 @@ function writeCells(line: CheckedEntry, hasAln: boolean, today: Date): Content[]
   if (report === undefined) return [entry, describeAnswer(line), ...Array<string>(hasAln ? 7 : 6).fill("–")];
   const number = (value: number | null) => formatNumber(value ?? 0);
   const others = report.reports - 1;
-  const { isClean, opinions } = describeVerdict({ general: report, counts: report, ...report });
+  const { isClean, opinions } = judge(report);
   return [
     html`<a href="/record/${report.report_id}">${report.auditee_name || report.report_id}</a>
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${entry}

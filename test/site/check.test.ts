@@ -175,6 +175,13 @@ describe("a list", () => {
     expect(text).toContain(`href="/record/${id(1)}"`);
   });
 
+  it("says in its first sentence how many reports are not clean, also without findings", async () => {
+    const { text } = await ask("/check?u=MESAMESA1234,ELM4ELM41234&year=2023");
+    expect(text).toMatch(/Of these reports,\s+1 is not clean, and none has findings\./);
+    const both = (await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023")).text;
+    expect(both).toMatch(/Of these reports,\s+2 are not clean, and 1 has findings: 2 in all\./);
+  });
+
   it("without a year shows the newest report and leads to the others", async () => {
     const { text } = await ask("/check?u=042600524");
     const [[auditee, filed] = []] = readRows(text);
@@ -265,22 +272,35 @@ describe("a list", () => {
 
   it("counts repeated entries once, and names them", async () => {
     const { text } = await ask(
-      "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,Oops,oops",
+      "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,00ps,00PS",
     );
     expect(readRows(text)).toHaveLength(4);
     expect(text).toContain("3 entries, newest reports: 3 with a public report");
-    expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, oops\./);
+    expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, 00PS\./);
   });
 
-  it("lists entries that are not IDs, and says why", async () => {
-    const list = "LC67HONF2H11,POLKPOLK1234,Nonsense";
+  it("pasted with names checks every ID, and names the words that it did not understand once", async () => {
+    const ids = Array.from({ length: 998 }, (_, index) => `ZZZZ${String(index).padStart(8, "0")}`);
+    const pasted = [...ids, "POLKPOLK1234", "MESAMESA1234"].map((id) => `County of Polk\t${id}`);
+    const { text } = await post([...pasted, ...pasted].join("\n"));
+    const rows = readRows(text);
+    expect([rows.length, rows.at(-1)?.[0]]).toEqual([1000, expect.stringContaining("MESAMESA1234")]);
+    expect(text).not.toContain("left out");
+    expect(text).toContain("Not understood (3): “County”, “of”, “Polk”.");
+    expect(text).toMatch(/1,000 entries repeat\s+another and count once: ZZZZ00000000, /);
+    const csv = await ask("/check.csv", { body: String(new URLSearchParams({ u: pasted.join("\n") })) });
+    expect(parse(csv.text, { columns: true, bom: true })).toHaveLength(1000);
+  });
+
+  it("lists entries that may be mistyped IDs, and says why", async () => {
+    const list = "LC67HONF2H11,POLKPOLK1234,Nonsense1";
     const { text } = await ask(`/check?u=${list}&year=2023`);
     expect(text).toMatch(
       /2 entries, audit year 2023: 1 with a public report,\s+0 with nothing public found, 1 mistyped\./,
     );
     const [mistyped, , nonsense] = readRows(text);
     expect(mistyped?.[1]).toBe("not a UEI, because UEIs have no letter O: is it LC67H0NF2H11?");
-    expect(nonsense?.slice(0, 2)).toEqual(["Nonsense", "not understood"]);
+    expect(nonsense?.slice(0, 2)).toEqual(["Nonsense1", "not understood"]);
     const saved: Record<string, string>[] = parse((await ask(`/check.csv?u=${list}`)).text, {
       columns: true,
       bom: true,
