@@ -9,6 +9,8 @@ const report = z.object({
   fy_end_date: text,
   fac_accepted_date: text,
   audit_period_covered: text,
+  /** Its number within its chain of resubmissions. */
+  resubmission_version: z.number(),
   auditee_name: text,
   auditee_uei: text,
   auditee_ein: text,

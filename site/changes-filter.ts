@@ -1,5 +1,6 @@
 import { mostEntries, readList } from "./check/read-list.ts";
 import { count } from "./finding-words.ts";
+import { isDate } from "./findings/read-criteria.ts";
 import { agencies, findState, states } from "./names.ts";
 import { readAlnOrAgency } from "./read-filters.ts";
 import { cut } from "./search/words.ts";
@@ -16,10 +17,37 @@ export interface ChangesFilter {
   unread: string[];
 }
 
-/** Reads a filter from the parameters state, aln and u. Undefined if there is none. */
+/** Which publications are asked for. */
+export interface AskedPublications {
+  /** The only one. */
+  number?: number | undefined;
+  /** The first date, in the Eastern time zone. */
+  since?: string | undefined;
+  /** What was asked for, but not understood. */
+  unread: string[];
+}
+
+/** Reads which publications are asked for from the parameters number and since. */
+export function readPublications(asked: Readonly<Record<string, unknown>>): AskedPublications {
+  const [typedNumber, typedSince] = [readText(asked.number), readText(asked.since)];
+  const number = /^[1-9]\d{0,8}$/.test(typedNumber) ? Number(typedNumber) : undefined;
+  const since = isDate(typedSince) ? typedSince : undefined;
+  return {
+    number,
+    since,
+    unread: [number === undefined && typedNumber, since === undefined && typedSince]
+      .filter((text) => text !== false && text !== "")
+      .map((text) => cut(String(text), 60)),
+  };
+}
+
+const readText = (value: unknown): string => [value ?? ""].flat().join("\n").trim();
+
+/** Reads a filter from the parameters state, aln (or program) and u. Undefined if there is none. */
 export function readChangesFilter(asked: Readonly<Record<string, unknown>>): ChangesFilter | undefined {
-  const read = (name: string) => [asked[name] ?? ""].flat().join("\n").trim();
-  const [typedState, typedAln, typedList] = [read("state"), read("aln"), read("u")];
+  const read = (name: string) => readText(asked[name]);
+  // The search for findings calls it program.
+  const [typedState, typedAln, typedList] = [read("state"), read("aln") || read("program"), read("u")];
   if (typedState + typedAln + typedList === "") return undefined;
   const state = findState(typedState);
   const aln = readAlnOrAgency(typedAln);

@@ -7,7 +7,7 @@ import { sendError } from "../shared/web/error-responses.ts";
 import { createAuditeeReader } from "./auditee.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader, createFilteredChangesReader, type ReadFilteredChanges } from "./changes.ts";
-import { type ChangesFilter, readChangesFilter } from "./changes-filter.ts";
+import { type ChangesFilter, readChangesFilter, readPublications } from "./changes-filter.ts";
 import { createCheck } from "./check/check-reports.ts";
 import { serveCheck } from "./check/serve-check.ts";
 import type { SiteConfig } from "./config.ts";
@@ -23,7 +23,7 @@ import { writeHome } from "./pages/home.ts";
 import { feedPath } from "./pages/layout.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
-import { listTotals, writeTotals } from "./pages/totals.ts";
+import { hasUnknownYear, listTotals, writeTotals } from "./pages/totals.ts";
 import { type AskedPrograms, createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { refuseUnread } from "./read-filters.ts";
 import { createReportReader } from "./report.ts";
@@ -150,7 +150,9 @@ function addPages(site: Site): void {
   }
   site.addRoute("/totals.csv", async (request, reply) => {
     await whileOn();
-    const listed = await listTotals(requireFacts(await site.describeContext(request)), readPrograms);
+    const context = requireFacts(await site.describeContext(request));
+    if (hasUnknownYear(context)) return sendError(reply, refuseUnread("totals", "/totals"));
+    const listed = await listTotals(context, readPrograms);
     return listed === undefined ? reply.callNotFound() : sendSpreadsheet(request, reply, listed);
   });
 }
@@ -183,15 +185,23 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const context = await describeContext(request);
     const dataSet = context.facts?.data_set ? await whileOn() : undefined;
     const filter = readChangesFilter(context.asked);
-    const number = readNumber(context.asked.number);
-    const body = writeChanges(context, await read(request, reply, filter, dataSet), filter, number);
+    const kept = requireAnswer(await readChanges(dataSet));
+    const found = await read(request, reply, filter, dataSet);
+    const body = writeChanges(context, found, {
+      filter,
+      kept,
+      publications: readPublications(context.asked),
+    });
     return site.sendPage(request, reply, body, { isPrivate: filter !== undefined });
   });
   site.addRoute("/changes.csv", async (request, reply) => {
     const dataSet = await whileOn();
     const { asked } = await describeContext(request);
-    const found = await read(request, reply, readChangesFilter(asked), dataSet);
-    const rows = listChangeRows(chooseChanges(found, readNumber(asked.number)));
+    const [filter, publications] = [readChangesFilter(asked), readPublications(asked)];
+    if ([filter, publications].some((read) => read && read.unread.length > 0))
+      return sendError(reply, refuseUnread("changes", "/changes"));
+    const found = await read(request, reply, filter, dataSet);
+    const rows = listChangeRows(chooseChanges(found, publications));
     return sendSpreadsheet(request, reply, { name: "changes", columns: changeColumns, rows });
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
@@ -204,10 +214,6 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }
-
-/** The number of the only publication that a page shows. */
-const readNumber = (typed: unknown): number | undefined =>
-  /^[1-9]\d{0,8}$/.test(String(typed)) ? Number(typed) : undefined;
 
 function addOpenApi({ addOpenRoute, readFacts, config }: Site): void {
   addOpenRoute("/openapi.json", async (request, reply) => {

@@ -31,9 +31,12 @@ export function describeOpinion(stated: Opinions): string {
   const listed = listOpinions(stated);
   const isOther = listed.includes("not_gaap");
   const words = listed.filter((code) => code !== "not_gaap").map((code) => opinions[code] ?? code);
-  if (listed.length === 0) return "not stated";
-  return [words.join(" and "), isOther && opinions.not_gaap].filter(Boolean).join(" ");
+  return [words.join(" and ") || "not stated", isOther && opinions.not_gaap].filter(Boolean).join(" ");
 }
+
+/** Whether a report states an opinion on the financial statements. */
+export const statesOpinion = (stated: Opinions): boolean =>
+  listOpinions(stated).some((code) => code !== "not_gaap");
 
 /** Whether every opinion on the financial statements is unmodified, or none is stated. */
 export const isUnmodified = (stated: Opinions): boolean =>

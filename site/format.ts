@@ -2,12 +2,16 @@ import { timeZone } from "../shared/timetable.ts";
 
 const number = new Intl.NumberFormat("en-US");
 const day = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });
+// Canada writes dates as ISO 8601 does.
+const isoDay = new Intl.DateTimeFormat("en-CA", { timeZone });
 const time = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeStyle: "short", timeZone });
 
 export const formatNumber = (value: number): string => number.format(value);
 export const formatMoney = (dollars: number): string =>
   `${dollars < 0 ? "-" : ""}$${number.format(Math.abs(dollars))}`;
-/** A date without a time, such as 2026-01-31. */
+/** The date of a time in the Eastern time zone, such as 2026-01-31. */
+export const writeEasternDate = (date: Date): string => isoDay.format(date);
+/** A date without a time, such as 2026-01-31, in words. */
 export const formatDay = (date: string): string => day.format(new Date(date));
 export const formatTime = (date: Date): string => `${time.format(date)} Eastern`;
 

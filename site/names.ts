@@ -9,8 +9,10 @@ export const agencies: Names = codes.names.agencies;
 /** Abbreviations of agencies, with the first two digits of their Assistance Listing numbers. */
 export const agencyAbbreviations: Names = codes.names.agency_abbreviations;
 
-/** States and territories by their postal codes. */
-export const states: Names = codes.names.states;
+/** States and territories by their postal codes, in the order of their names. */
+export const states: Names = Object.fromEntries(
+  Object.entries(codes.names.states).sort(([, one], [, other]) => one.localeCompare(other)),
+);
 
 const postalCodes = new Map(
   Object.entries(states).flatMap(([code, name]) =>
@@ -21,4 +23,22 @@ const postalCodes = new Map(
 /** Returns a state's postal code, by its name or code. */
 export function findState(text: string): string | undefined {
   return postalCodes.get(simplify(text));
+}
+
+/** Returns the name of the state that a text misspells by one letter, or by two letters in the wrong order. */
+export function findSimilarState(text: string): string | undefined {
+  const written = simplify(text);
+  return Object.values(states).find((name) => differsSlightly(written, simplify(name)));
+}
+
+function differsSlightly(one: string, other: string): boolean {
+  const shorter = Math.min(one.length, other.length);
+  if (shorter < 4) return false;
+  let start = 0;
+  while (start < shorter && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const [here = "", there = ""] = [one, other].map((each) => each.slice(start, each.length - end));
+  const areSwapped = here.length === 2 && here === [...there].reverse().join("");
+  return areSwapped || Math.max(here.length, there.length) === 1;
 }

@@ -5,6 +5,12 @@ import { readers } from "./search/readers.ts";
 export const readYear = (text: string): string | undefined =>
   /^(?:19|20)\d\d$/.test(text) ? text : undefined;
 
+/** Reads the number of a page, from 1, which nothing means too. Undefined if the text is none. */
+export function readPage(typed: unknown): number | undefined {
+  if ((typed ?? "") === "") return 1;
+  return /^[1-9]\d{0,7}$/.test(String(typed)) ? Number(typed) : undefined;
+}
+
 /** Reads a program's number, or an agency's first two digits, name or abbreviation: "ALN 93.778", "93", "HHS". Undefined if the text is neither. */
 export function readAlnOrAgency(text: string): string | undefined {
   const asked = text.trim();

@@ -36,6 +36,11 @@ const finding = z.looseObject({
     }),
   ),
 });
+/** The public findings that findings repeat, and how many findings are before each in its report. */
+export const earlierFindings = z.array(
+  z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() }),
+);
+export type EarlierFindings = z.infer<typeof earlierFindings>;
 const opinions = { gaap_results: text, sp_framework_opinions: text };
 /** For how many programs the auditor's opinion on compliance is modified, by its letter. */
 const modifiedPrograms = z.record(z.string(), z.number());
@@ -53,8 +58,7 @@ const report = z.object({
   general: z.looseObject(opinions),
   counts: findingCounts,
   findings: z.array(finding),
-  /** The findings that these repeat, and how many findings are before each in its report. */
-  earlier: z.array(z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() })),
+  earlier: earlierFindings,
   modified_programs: modifiedPrograms,
   /** The first rows of the other tables. */
   parts: z.record(z.string(), z.object({ total: z.number(), rows: z.array(row) })),

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { PageRoutes } from "./page-routes.ts";
 import { writeReport, writeUnknownReport } from "./pages/report.ts";
+import { readPage } from "./read-filters.ts";
 import type { ReportReader } from "./report.ts";
 import { identifyVisitor } from "./search/limit-queries.ts";
 import { sendSpreadsheet } from "./send-csv.ts";
@@ -20,7 +21,7 @@ export function serveReports(
     const written = reportId.toUpperCase();
     if (reportId !== written && isReportId.test(written)) return reply.redirect(`/record/${written}`, 302);
     const context = await describeContext(request);
-    const page = readPage(context.asked.page);
+    const page = readPage(context.asked.page) ?? 1;
     const report = await read(identifyVisitor(request, reply), reportId, page);
     const body = report
       ? writeReport(context, { reportId, page, report })
@@ -43,6 +44,3 @@ export function serveReports(
     reply.redirect(`/record/${parameters(request).reportId}`, 302),
   );
 }
-
-/** Reads the number of a page, from 1. */
-const readPage = (typed: unknown): number => (/^[1-9]\d{0,2}$/.test(String(typed)) ? Number(typed) : 1);

@@ -6,6 +6,7 @@ import {
   type FindingCounts,
   isUnmodified,
   type Opinions,
+  statesOpinion,
 } from "./finding-words.ts";
 
 type Words = Readonly<Record<string, string>>;
@@ -46,7 +47,7 @@ export function describeResult({ general, counts, modified_programs: modified }:
   const isFound = counts.findings > 0 || problems.length > 0;
   const rest = problems.length > 0 && !isUnmodified(general) ? problems : [`opinion ${opinion}`, ...problems];
   return {
-    isClean: isFound ? false : opinion === "not stated" ? undefined : true,
+    isClean: isFound ? false : statesOpinion(general) ? true : undefined,
     why: [describeFindings(counts), ...rest].join("; "),
     opinions: rest.join("; "),
   };

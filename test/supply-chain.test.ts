@@ -169,6 +169,16 @@ describe("renovate.json", () => {
     },
   );
 
+  test.each(["deploy/kubernetes/operators/kustomization.yaml", "docs/scaling.md"])(
+    "reads each manifest that %s takes from a release",
+    (file) => {
+      const text = readProjectFile(file);
+      const managers = customManagers.filter((manager) => reads(manager, file));
+      const found = managers.flatMap((manager) => readGroups(manager, text).map(({ whole }) => whole));
+      expect(found.sort()).toEqual([...text.matchAll(/https:\S+\.yaml/g)].map(([url]) => url).sort());
+    },
+  );
+
   test("reads the manifests of deploy/kubernetes", () => {
     for (const file of readdirSync(path.join(project, "deploy/kubernetes"), { recursive: true }))
       if (/\.yaml$/.test(String(file))) expect(reads(kubernetes, `deploy/kubernetes/${file}`)).toBe(true);

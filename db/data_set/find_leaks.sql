@@ -430,6 +430,9 @@ begin
   if (publication.describe_totals() ->> 'newest_submission')::date is distinct from (select max(general.fac_accepted_date) from disclosed.general) then
     return next 'publication.describe_totals() knows a newer report than the public ones.';
   end if;
+  if publication.describe_totals() #>> '{example,report_id}' in (select general.report_id from suppressed.general) then
+    return next 'publication.describe_totals() names a suppressed report, so the pages would show it.';
+  end if;
 end
 $$;
 
@@ -482,6 +485,8 @@ begin
       select 'check_reports', publication.check_reports(array[neighbors.id]) from neighbors
       union all
       select 'search_reports', publication.search_reports(jsonb_build_array(jsonb_build_object('uei', neighbors.id))) from neighbors
+      union all
+      select 'search_findings', publication.search_findings(jsonb_build_object('auditee', neighbors.id)) from neighbors
     )
     select distinct format('publication.%s() names suppressed reports beside public ones, so the pages would show them.', answers.name)
     from answers

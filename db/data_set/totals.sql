@@ -176,16 +176,26 @@ with findings as (
   left join findings on findings.report_id = general.report_id
   where general.entity_type in ('state', 'local', 'tribal', 'higher-ed', 'non-profit')
   group by general.audit_year, general.entity_type, sizes.expended_from, sizes.expended_to, coalesce(findings.findings, 0)
+), added as (
+  select
+    counted.*,
+    sum(counted.submissions) over (
+      partition by counted.audit_year, counted.entity_type, counted.expended_from order by counted.findings
+    ) as submissions_so_far
+  from counted
+  where counted.submissions_of_group >= 20
 )
 select
-  counted.audit_year,
-  counted.entity_type,
-  counted.expended_from::bigint as expended_from,
-  counted.expended_to::bigint as expended_to,
-  counted.findings,
-  counted.submissions
-from counted
-where counted.submissions_of_group >= 20
-order by counted.audit_year, counted.entity_type, counted.expended_from, counted.findings;
+  added.audit_year,
+  added.entity_type,
+  added.expended_from::bigint as expended_from,
+  added.expended_to::bigint as expended_to,
+  added.findings,
+  added.submissions,
+  min(added.findings) filter (where 2 * added.submissions_so_far >= added.submissions_of_group) over (
+    partition by added.audit_year, added.entity_type, added.expended_from
+  ) as median_findings
+from added
+order by added.audit_year, added.entity_type, added.expended_from, added.findings;
 
 select data_set.complete_table('disclosed_next', tables.name) from data_set.tables where tables.name like 'totals%';

@@ -304,7 +304,8 @@ create table disclosed.totals_by_peers (
   expended_from bigint,
   expended_to bigint,
   findings bigint,
-  submissions bigint
+  submissions bigint,
+  median_findings bigint
 );
 select data_set.add_table(
   'totals_by_peers', is_source => false, key_columns => '{audit_year,entity_type,expended_from,findings}'

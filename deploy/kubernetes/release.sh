@@ -1,9 +1,16 @@
 #!/bin/sh
-# release.sh OVERLAY: updates kubectl's current cluster to match this checkout: PostgreSQL first, then db:deploy, then
+# release.sh OVERLAY [--roll-back]: updates kubectl's current cluster to match this checkout: PostgreSQL first, then db:deploy, then
 # everything else. If db:deploy fails, the running pods stay as they are. OVERLAY is a directory, or a file that
 # kubectl kustomize wrote, such as the manifests of a release.
+#   --roll-back  OVERLAY is of an older release than the cluster. Its pods come first, because pods must work with the database of
+#                the next release, but not with that of the one before. Migrations, volumes, the directory of PostgreSQL's backups
+#                and its major version stay
 set -eu
 overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
+case ${2-} in
+  '' | --roll-back) roll_back=${2-} ;;
+  *) echo "release.sh does not know the option $2." >&2; exit 1 ;;
+esac
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,6 +24,50 @@ if ! grep -q '^  TRUSTED_IPS:' "$manifests"; then
   echo "TRUSTED_IPS is missing in $overlay/kustomization.yaml. Set it to the addresses of your ingress controller." >&2
   exit 1
 fi
+
+spec() { in_namespace get cluster/postgres --ignore-not-found --output="jsonpath={.spec.$1}"; }
+major() { tag=${1##*/} tag=${tag#*:}; echo "${tag%%[!0-9]*}"; }
+running=$(spec imageName)
+image=$(sed -n 's/^  imageName: //p' "$manifests")
+if [ -n "$running" ] && [ "$(major "$running")" != "$(major "$image")" ]; then
+  if [ -z "$roll_back" ]; then
+    echo "The cluster has PostgreSQL $(major "$running"), and this release $(major "$image"). See docs/scaling.md, Upgrade PostgreSQL." >&2
+    exit 1
+  fi
+  image=$running
+fi
+# Gives the manifests of an older release what a rollback must not change, and lets db:deploy deploy an older release.
+keep_state() {
+  storage=$(spec storage)
+  wal=$(spec walStorage)
+  archive=$(spec 'plugins[0].parameters.serverName')
+  mkdir "$work/older"
+  mv "$manifests" "$work/older/manifests.yaml"
+  cat > "$work/older/kustomization.yaml" <<YAML
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [manifests.yaml]
+patches:
+  - target: { kind: Job, name: deploy-database }
+    patch: "- { op: add, path: /spec/template/spec/containers/0/command/-, value: --roll-back }"
+  - target: { kind: Cluster, name: postgres }
+    patch: |
+      - { op: replace, path: /spec/imageName, value: "$image" }
+      - { op: replace, path: /spec/storage, value: $storage }
+      - { op: add, path: /spec/walStorage, value: ${wal:-null} }
+      - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $archive }
+      - { op: replace, path: /spec/postgresql/parameters/single_audit.server_name, value: $archive }
+  # A volume cannot shrink.
+  - target: { kind: PersistentVolumeClaim }
+    patch: |
+      \$patch: delete
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: { name: any }
+YAML
+  kubectl kustomize "$work/older" > "$manifests"
+}
+[ -z "$roll_back" ] || keep_state
 if grep -q '^kind: PodMonitor$' "$manifests"; then
   { echo ---; cat "$here/monitoring/prometheus-rule.yaml"; sed 's/^/  /' "$here/../monitoring/prometheus-rules.yml"; } >> "$manifests"
 fi
@@ -47,7 +98,7 @@ wait_for_postgres() {
 
 deploy_database() {
   if [ "$(in_namespace get job/deploy-database --ignore-not-found --output='jsonpath={.status.active}')" = 1 ]; then
-    echo "Another release is deploying the database. Wait until the Job deploy-database ends, and try again." >&2
+    echo "Another release is deploying the database. Wait until the Job deploy-database ends, or delete it, and try again." >&2
     return 1
   fi
   in_namespace delete job/deploy-database --ignore-not-found
@@ -69,10 +120,25 @@ prune() {
   [ ! -s "$work/left" ] || xargs kubectl --namespace=single-audit delete < "$work/left"
 }
 
+apply_all() {
+  apply --selector='app.kubernetes.io/component!=deployment' --output=name > "$work/names"
+  sort "$work/names" > "$work/applied"
+}
+# wait_for_pods TIMEOUT: waits that long for each Deployment.
+wait_for_pods() { grep '^deployment' "$work/applied" | xargs kubectl --namespace=single-audit rollout status --timeout="$1"; }
+
 keep_replicas
-apply --selector='app.kubernetes.io/component notin (server, deployment)'
+if [ -n "$roll_back" ]; then
+  apply_all
+  wait_for_pods 1m || echo "Some pods are not ready. They may need the older database, which comes next." >&2
+else
+  apply --selector='app.kubernetes.io/component notin (server, deployment)'
+fi
 wait_for_postgres
 deploy_database
-apply --selector='app.kubernetes.io/component!=deployment' --output=name | sort > "$work/applied"
-in_namespace rollout status --timeout=15m deployment --selector=app.kubernetes.io/component=server
+apply_all
+if ! wait_for_pods 15m; then
+  echo "Some pods did not become ready; those of the release before still run. See docs/operations.md, Roll back a deployment." >&2
+  exit 1
+fi
 prune

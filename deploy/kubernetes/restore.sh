@@ -56,8 +56,6 @@ cat > "$archive" <<YAML
 - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $name }
 - { op: replace, path: /spec/postgresql/parameters/single_audit.server_name, value: $name }
 YAML
-# Node reads PostgreSQL's certificate authority once, when it starts, and the restored cluster has a new one.
-kubectl delete deployment/report-service deployment/refresher deployment/site --namespace=single-audit --ignore-not-found
 "$here/release.sh" "$restored"
 # Until then, requests get 503.
 kubectl exec --namespace=single-audit deployment/refresher -- node --import tsx scripts/refresh.ts "$ledger" ${place:+"$place"}

@@ -51,8 +51,8 @@ export const withdrawnMessage =
   "The data set showed reports that were suppressed later, so it was withdrawn: requests get 503 until the next refresh.";
 
 /**
- * Reads new entries from the ledger, writes waiting entries to it, and then lets the database answer requests. The client must have
- * the role publisher.
+ * Reads new entries from the ledger, lets the database answer requests, and writes waiting entries to the ledger. The client must
+ * have the role publisher.
  *
  * @throws LedgerRefused if the database has no ledger, if it was restored or copied, or if another database writes to the ledger;
  * Error if the ledger cannot be read or written
@@ -69,7 +69,7 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
     if (!claim.is_this_server)
       throw new LedgerRefused(`This database was restored, or copied from another server. ${nextStep}`);
     await readNew(client, store, claim);
-    while (!claim.is_lost && !(await write(client, store, claim))) await readNew(client, store, claim);
+    // Before it writes, so that requests are answered even if the ledger cannot be written.
     if (!claim.is_compared) {
       await client.query(
         "update ledger.claim set server_started_at = pg_postmaster_start_time(), database_name = current_database()",
@@ -77,6 +77,7 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
       if (!(await readClaim(client)).is_compared)
         throw new LedgerRefused("The triggers of ledger.claim are disabled. Run deploy/after-restore.sql.");
     }
+    while (!claim.is_lost && !(await write(client, store, claim))) await readNew(client, store, claim);
     if (claim.is_lost)
       throw new LedgerRefused(`Another database writes to the ledger in ${place}. ${nextStep}`);
   });
@@ -181,11 +182,20 @@ async function withLedger(
   await client.query("select pg_advisory_lock(hashtext($1))", [lock]);
   try {
     await work(store);
+  } catch (cause) {
+    const { message } = cause as Error;
+    if (!denied.test(message)) throw cause;
+    throw new Error(`${message} Let the refresher read and write there (docs/operations.md, The ledger).`, {
+      cause,
+    });
   } finally {
     await unlock(client, lock);
     store.close();
   }
 }
+
+/** The end of a message if S3 or the operating system denies access. */
+const denied = /: (AccessDenied|EACCES|EPERM)\.$/;
 
 const claimLedger = `
   update ledger.claim set

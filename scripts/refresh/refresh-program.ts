@@ -128,7 +128,7 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
   } else if (release !== undefined) {
     await asPublisher(async (client) => {
       await client.query("select set_config('access.operator', $1, false)", [options.operator]);
-      await client.query("select publication.release_report($1)", [release]);
+      await lockPublication(client, () => client.query("select publication.release_report($1)", [release]));
     });
     print(`Released ${release}. The next refresh makes it public if the source files mark it as public.`);
   } else if (options.newLedger !== undefined || options.continueLedger !== undefined) {

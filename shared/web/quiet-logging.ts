@@ -51,8 +51,15 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
   return app;
 }
 
-function refuseUnreadableRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
+interface UnreadableRequest {
+  code: string;
+  /** A Buffer. Fastify's type is another. */
+  rawPacket: unknown;
+}
+
+function refuseUnreadableRequest({ code, rawPacket }: UnreadableRequest, socket: Socket): void {
   const { status, body } = code === "HPE_HEADER_OVERFLOW" ? tooLong : unreadable;
+  const isHead = String(rawPacket).startsWith("HEAD ");
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -60,8 +67,7 @@ function refuseUnreadableRequest({ code }: NodeJS.ErrnoException, socket: Socket
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Connection: close",
   ];
-  // Bytes after a response would be taken for another response.
-  if (socket.writable && socket.bytesWritten === 0) socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
+  if (socket.writable) socket.write(`${head.join("\r\n")}\r\n\r\n${isHead ? "" : text}`);
   socket.destroySoon();
 }
 

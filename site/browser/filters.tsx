@@ -18,8 +18,12 @@ interface Conditions {
 function listKnown({ name, type, values, words }: Column): [value: string, text: string][] {
   if (isAgency(name)) return Object.entries(agencies);
   const listed = type === "boolean" ? ["true", "false"] : values;
-  const names = name.endsWith("_state") ? states : words;
-  return listed.map((each) => [each, formatValue(name, each, names)]);
+  if (name.endsWith("_state")) {
+    const inOrder = Object.keys(states).filter((state) => listed.includes(state));
+    const others = listed.filter((each) => !inOrder.includes(each));
+    return [...inOrder, ...others].map((each) => [each, formatValue(name, each, states)]);
+  }
+  return listed.map((each) => [each, formatValue(name, each, words)]);
 }
 
 /** A filter on a column, with the comparison that people usually mean: they know only part of a name or text. */

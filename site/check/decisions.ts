@@ -16,7 +16,7 @@ export type DueState = "past due" | "due within a month" | "due later";
 
 /** Which decisions are listed, by the value of the parameter `due`. */
 export const dueFilters = {
-  recent: "Open, or due in the last year",
+  recent: "Due in the last 12 months, or later",
   month: "Due within a month",
   past: "Past due",
   all: "All",
@@ -34,7 +34,6 @@ export type DecisionSort = keyof typeof decisionSorts;
 
 const isFilter = (typed: string): typed is DueFilter => Object.hasOwn(dueFilters, typed);
 const isSort = (typed: string): typed is DecisionSort => Object.hasOwn(decisionSorts, typed);
-export const readDueFilter = (typed: string): DueFilter => (isFilter(typed) ? typed : "recent");
 export const readDecisionSort = (typed: string): DecisionSort => (isSort(typed) ? typed : "due");
 
 /** Compares a date with today. */
@@ -60,6 +59,15 @@ export function listDecisions(checked: CheckedEntry[], today: Date): Decision[] 
   );
 }
 
+/** Reads which decisions to list. Without a choice, these are the recent ones, or all if none is recent. */
+export function readDueFilter(typed: string, decisions: Decision[], today: Date): DueFilter {
+  if (isFilter(typed)) return typed;
+  return filterDecisions(decisions, "recent", today).length > 0 ? "recent" : "all";
+}
+
+/** A date such as 2026-01-31, in UTC. */
+export const writeDay = (date: Date): string => date.toISOString().slice(0, 10);
+
 /** Chooses decisions by when they are due. */
 export function filterDecisions(decisions: Decision[], filter: DueFilter, today: Date): Decision[] {
   const lastYear = addMonths(today, -12);
@@ -71,8 +79,6 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
   };
   return decisions.filter(isListed[filter]);
 }
-
-const writeDay = (date: Date): string => date.toISOString().slice(0, 10);
 
 function addMonths(date: Date, months: number): string {
   const moved = new Date(date);

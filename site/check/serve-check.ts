@@ -36,13 +36,15 @@ export function serveCheck(
       (asked.year !== "" && readYear(asked.year) === undefined) ||
       (asked.aln !== "" && readAlnOrAgency(asked.aln) === undefined);
     if (isUnread) return sendError(reply, refuseUnread("reports", "/check"));
-    const { checked, shownDecisions, wanted } = await runCheck(request, reply, asked);
+    const { checked, shownDecisions, wanted, today } = await runCheck(request, reply, asked);
     const { appUrl } = await describeContext(request);
     const isOfDecisions = asked.rows === "decisions";
     return sendSpreadsheet(request, reply, {
       name: `${isOfDecisions ? "decisions" : "check"}${wanted.year ? `-${wanted.year}` : ""}`,
       columns: isOfDecisions ? decisionColumns : checkColumns,
-      rows: isOfDecisions ? writeDecisionRows(shownDecisions, appUrl) : writeCheckRows(checked, appUrl),
+      rows: isOfDecisions
+        ? writeDecisionRows(shownDecisions, today, appUrl)
+        : writeCheckRows(checked, appUrl),
     }).header("cache-control", "private, no-cache");
   };
   const runCheck = async (request: FastifyRequest, reply: FastifyReply, typed: Asked) => {
@@ -50,8 +52,8 @@ export function serveCheck(
     const wanted = { year: readYear(typed.year), aln: readAlnOrAgency(typed.aln) };
     const checked = await check(identifyVisitor(request, reply), list, wanted);
     const today = new Date();
-    const [due, sort] = [readDueFilter(typed.due), readDecisionSort(typed.sort)];
     const decisions = listDecisions(checked, today);
+    const [due, sort] = [readDueFilter(typed.due, decisions, today), readDecisionSort(typed.sort)];
     const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[sort]);
     return {
       ...{ typed, list, wanted, checked, path: writePath(typed), today },
@@ -110,7 +112,8 @@ function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   return {
     list: read(u),
     year: cut(read(others.year), 20),
-    aln: cut(read(others.aln), 100),
+    // The search for findings calls it program.
+    aln: cut(read(others.aln) || read(others.program), 100),
     due: cut(read(others.due), 20),
     sort: cut(read(others.sort), 20),
     rows: cut(read(others.rows), 20),

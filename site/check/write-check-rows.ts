@@ -1,7 +1,7 @@
 import { describeOpinion } from "../finding-words.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
-import type { Decision } from "./decisions.ts";
+import { type Decision, writeDay } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 
 export const checkColumns = [
@@ -69,6 +69,7 @@ export function writeCheckRows(checked: CheckedEntry[], appUrl: string): Record<
 export const decisionColumns = [
   "management_decision_due",
   "state",
+  "as_of",
   "report_id",
   "auditee_name",
   "auditee_state",
@@ -78,9 +79,14 @@ export const decisionColumns = [
 ];
 
 /** Writes management decisions as rows of a CSV file. */
-export const writeDecisionRows = (decisions: Decision[], appUrl: string): Record<string, unknown>[] =>
+export const writeDecisionRows = (
+  decisions: Decision[],
+  today: Date,
+  appUrl: string,
+): Record<string, unknown>[] =>
   decisions.map((decision) => ({
     ...decision,
+    as_of: writeDay(today),
     management_decision_due: decision.due,
     address: `${appUrl}/record/${decision.report_id}`,
   }));

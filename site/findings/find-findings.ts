@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { earlierFindings } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
@@ -39,6 +40,9 @@ const found = z.object({
       /** Excerpts. U+0001 and U+0002 are around each word that was searched for. */
       text,
       plan: text,
+      prior_finding_ref_numbers: text,
+      /** Null unless an auditee is searched for. */
+      earlier: earlierFindings.nullable(),
     }),
   ),
 });

@@ -9,6 +9,8 @@ export interface FindingCriteria {
   words?: string;
   /** A UEI or an EIN. */
   auditee?: string;
+  /** The EIN of an auditor. */
+  auditor?: string;
   aln?: string;
   agency?: string;
   requirement?: string;
@@ -46,6 +48,7 @@ export const fields = {
   direct: "Awards",
   accepted_since: "Accepted since",
   auditee: "Auditee (UEI or EIN)",
+  auditor: "Auditor (EIN)",
   ...flags,
 } as const;
 export type Field = keyof typeof fields;
@@ -69,6 +72,10 @@ const readField: Record<Field, ReadField> = {
     const id = text.replace("-", "").toUpperCase();
     return /^([A-Z0-9]{12}|\d{9})$/.test(id) ? { auditee: id } : undefined;
   },
+  auditor: (text) => {
+    const ein = text.replace("-", "");
+    return /^\d{9}$/.test(ein) ? { auditor: ein } : undefined;
+  },
   requirement: (text) => {
     const letter = text.toUpperCase();
     return Object.hasOwn(requirements, letter) ? { requirement: letter } : undefined;
@@ -91,7 +98,7 @@ const readField: Record<Field, ReadField> = {
 };
 
 /** Whether a text is a date that the calendar has, such as 2026-01-31. */
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return (
     /^(19|20)\d\d-\d\d-\d\d$/.test(text) &&
@@ -112,7 +119,8 @@ export interface AskedFindings {
 export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
-    const typed = parameters[field];
+    // Other pages call it aln.
+    const typed = field === "program" ? parameters.program || parameters.aln : parameters[field];
     const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
     if (text === "") continue;
     const read = readField[field](text);
@@ -141,6 +149,7 @@ export function describeValue(criterion: string, value: string): string {
     // A phrase has its own quotation marks.
     words: (words) => (/["“”]/.test(words) ? words : `“${words}”`),
     auditee: (id) => `Auditee ${id}`,
+    auditor: (ein) => `Auditor ${ein}`,
     aln: (aln) => `Program ${aln}`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
     requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),
@@ -152,5 +161,9 @@ export function describeValue(criterion: string, value: string): string {
   };
   return describe[criterion]?.(value) ?? flags[criterion as keyof typeof flags] ?? value;
 }
+
+/** The criteria in words, in the order of the form. */
+export const describeCriteria = (criteria: FindingCriteria): [criterion: Criterion, words: string][] =>
+  (Object.keys(criteria) as Criterion[]).map((name) => [name, describeValue(name, criteria[name] ?? "")]);
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -3,10 +3,10 @@ import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
-import { refuseUnread } from "../read-filters.ts";
+import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
-import { type FindingsReader, findingsOnPage, mostCounted } from "./find-findings.ts";
+import type { FindingsReader } from "./find-findings.ts";
 import { type AskedFindings, linkFindings, readFindingCriteria } from "./read-criteria.ts";
 
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
@@ -16,12 +16,13 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     const parameters = request.query as Record<string, unknown>;
     const asked = readFindingCriteria(parameters);
     const page = readPage(parameters.page);
+    const shown = page ?? 1;
     // The form sends its empty fields too. Without them, the address is short enough to be kept.
-    if (isClear(asked) && Object.values(parameters).includes(""))
-      return reply.redirect(linkFindings(asked.criteria, page), 302);
+    if (isClear(asked) && page !== undefined && Object.values(parameters).includes(""))
+      return reply.redirect(linkFindings(asked.criteria, shown), 302);
     const context = await describeContext(request);
-    const found = await reader.search(identifyVisitor(request, reply), asked.criteria, page);
-    const body = writeFindings(context, { ...asked, page, found });
+    const found = await reader.search(identifyVisitor(request, reply), asked.criteria, shown);
+    const body = writeFindings(context, { ...asked, page: shown, isPageUnread: page === undefined, found });
     return sendPage(request, reply, body, { isPrivate: true });
   });
   addRoute("/findings.csv", async (request, reply) => {
@@ -68,6 +69,10 @@ async function serveGroup(
   const { criteria } = readFindingCriteria(kind === "state" ? { state: value } : { program: value });
   const exact = kind === "program" ? criteria.aln : criteria[kind];
   const group: Group = { kind, value: exact ?? value, criteria };
+  // A program's page takes an agency too, and the other way round.
+  const { aln, agency } = criteria;
+  if (kind === "program" && agency !== undefined) return reply.redirect(`/agency/${agency}`, 302);
+  if (kind === "agency" && aln !== undefined) return reply.redirect(`/program/${aln}`, 302);
   // Names and small letters lead to the page's only address.
   if (exact !== undefined && exact !== value)
     return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
@@ -108,8 +113,3 @@ const columns = [
   "awards",
   "amount_expended",
 ];
-
-function readPage(typed: unknown): number {
-  const page = /^[1-9]\d{0,3}$/.test(String(typed)) ? Number(typed) : 1;
-  return Math.min(page, mostCounted / findingsOnPage);
-}

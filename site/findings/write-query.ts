@@ -45,7 +45,8 @@ function writeSummaries(criteria: FindingCriteria): Request {
     limit: mostInFile,
   };
   const isOfEin = /^\d+$/.test(criteria.auditee ?? "");
-  const select = isOfEin ? ["*", "...general!inner(auditee_ein)"] : [];
+  const eins = [isOfEin && "auditee_ein", criteria.auditor && "auditor_ein"].filter(Boolean);
+  const select = eins.length > 0 ? ["*", `...general!inner(${eins.join()})`] : [];
   // Older reports of the auditee have no UEI.
   const name = criteria.auditee && !isOfEin ? "Findings of the reports that have this UEI" : "Findings";
   return { name, query: { ...query, select } };
@@ -129,7 +130,7 @@ function ofAwards({ aln, agency, direct }: FindingCriteria, place = "") {
 
 /** Conditions on a report. Tables that refer to it have its year and date too. */
 function ofReports(
-  { auditee, year, accepted_since: since, state, entity_type: type }: FindingCriteria,
+  { auditee, auditor, year, accepted_since: since, state, entity_type: type }: FindingCriteria,
   place = "",
 ) {
   const isEin = /^\d+$/.test(auditee ?? "");
@@ -138,6 +139,7 @@ function ofReports(
     ["fac_accepted_date", since && `gte.${since}`],
     // Only general has EINs.
     [isEin ? "general.auditee_ein" : "auditee_uei", auditee && `eq.${auditee}`],
+    ["general.auditor_ein", auditor && `eq.${auditor}`],
     [`${place}auditee_state`, state && `eq.${state}`],
     [`${place}entity_type`, type && `eq.${type}`],
   ];

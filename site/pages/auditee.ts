@@ -8,7 +8,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
-import { linkToExplorer } from "../write-target.ts";
+import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
@@ -72,6 +72,8 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   const mostExpended = most((report) => report.total_amount_expended ?? 0);
   const mostFindings = most((report) => report.counts.findings);
   const names = new Set(reports.map((report) => report.auditee_name));
+  const isAlone = (report: AuditeeReport) =>
+    reports.every((other) => other === report || other.audit_year !== report.audit_year);
   const headings = [
     "Audit year",
     "Result",
@@ -108,6 +110,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
           label === "UEI" &&
             report.auditee_uei !== id &&
             html`<span class="hint">has no UEI, found by its EIN</span>`,
+          !isAlone(report) && describeFiling(report),
         ],
         [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
         [number(counts.findings), drawBar(counts.findings / mostFindings)],
@@ -123,9 +126,11 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   });
   const [newest] = reports;
   const clean = reports.filter((report) => judge(report).isClean).length;
+  const unstated = reports.filter((report) => judge(report).isClean === undefined).length;
   const findings = reports.reduce((sum, { counts }) => sum + counts.findings, 0);
   const title = "Public reports by year";
-  return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 ? "is" : "are"} clean.
+  return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
+  ${unstated > 0 && `${formatNumber(unstated)} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
   ${newest && html`The newest, of ${newest.audit_year}: ${describeNewest(newest)}.`}</p>
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} over the years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
@@ -133,6 +138,14 @@ ${names.size > 1 && html`<p>The reports have several names, because the auditee 
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
 }
+
+/** Tells a report from others of the same year. */
+const describeFiling = ({
+  fy_end_date: end,
+  report_id: id,
+  resubmission_version: version,
+}: AuditeeReport): Html =>
+  html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year to <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`;
 
 const judge = (report: AuditeeReport) => describeResult({ ...report, general: report });
 
@@ -236,12 +249,15 @@ function writeAuditeeExtract(
   const isComplete = label === "EIN" || reports.every((report) => report.auditee_uei === id);
   const listedIds = reports.map((report) => report.report_id).join("\n");
   const byIds = { column: "report_id", operator: "in", value: listedIds } as const;
-  const peers = newest?.peers;
+  const peers = writePeersQuery(reports);
   const listed = [
     newest && {
       name: "Reports",
       csv: `/auditee/${id}.csv`,
-      query: { ...of("general", isComplete ? own : byIds), order: ["audit_year.desc"] },
+      query: {
+        ...of("general", isComplete ? own : byIds),
+        order: ["audit_year.desc", "fac_accepted_date.desc", "report_id.desc"],
+      },
     },
     newest && {
       name: "Findings",
@@ -251,14 +267,7 @@ function writeAuditeeExtract(
         limit: largestLimit,
       },
     },
-    peers && {
-      name: "Peers",
-      query: of(
-        "totals_by_peers",
-        where("entity_type", newest.entity_type ?? ""),
-        where("expended_from", String(peers.expended_from)),
-      ),
-    },
+    peers && { name: "Reports of its peers, by their number of findings, with the median", query: peers },
     additional.length > 0 && {
       name: `Reports that name the additional ${label}`,
       query: of(
@@ -273,6 +282,22 @@ function writeAuditeeExtract(
     changes: readChangesFilter({ u: id }),
     rows: listed.filter((rows) => rows !== false && rows !== undefined && rows !== null),
   });
+}
+
+/** The groups with which the reports are compared. Addresses have room for the newest 30. */
+function writePeersQuery(reports: AuditeeReport[]): Query | undefined {
+  const groups = reports.flatMap(({ audit_year: year, entity_type: type, peers }) =>
+    peers
+      ? [`and(audit_year.eq.${year},entity_type.eq.${type},expended_from.eq.${peers.expended_from})`]
+      : [],
+  );
+  if (groups.length === 0) return undefined;
+  return {
+    ...emptyQuery,
+    table: "totals_by_peers",
+    extra: writeExtra([["or", `(${[...new Set(groups)].slice(0, 30).join(",")})`]]),
+    limit: largestLimit,
+  };
 }
 
 /** The columns of an auditee's CSV file. */

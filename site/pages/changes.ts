@@ -1,6 +1,7 @@
 import { type Change, type Changes, type Kind, kinds } from "../changes.ts";
-import type { ChangesFilter } from "../changes-filter.ts";
-import { formatNumber, formatTime } from "../format.ts";
+import type { AskedPublications, ChangesFilter } from "../changes-filter.ts";
+import { count } from "../finding-words.ts";
+import { formatDay, formatNumber, formatTime, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
@@ -13,16 +14,29 @@ const description = "Which reports each publication of Single Audit data added, 
 /** The most reports that a page or feed lists, to keep it small. Each publication has a page with the others. */
 const mostReports = 600;
 const mostOfEachKind = 20;
+/** How many the database keeps. */
+const mostPublications = 100;
+
+/** What the page of changes shows. */
+interface View {
+  /** Which reports. */
+  filter?: ChangesFilter | undefined;
+  publications: AskedPublications;
+  /** The changes of all reports. */
+  kept: Changes;
+}
 
 /** The page of changes, newest first. With a filter, only of some reports; with a number, only of one publication. */
-export function writeChanges(
-  context: PageContext,
-  changes: Changes,
-  filter?: ChangesFilter,
-  number?: number,
-): string {
-  const title = filter?.words ? `Changes of reports ${filter.words}` : "Changes";
-  const shown = chooseChanges(changes, number);
+export function writeChanges(context: PageContext, changes: Changes, view: View): string {
+  const { filter, publications } = view;
+  const { number, since } = publications;
+  const title = [
+    filter?.words ? `Changes of reports ${filter.words}` : "Changes",
+    number === undefined && since !== undefined && `since ${formatDay(since)}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+  const shown = chooseChanges(changes, publications);
   return writeDocument(context, {
     path: "/changes",
     title: number === undefined ? title : `${title}, publication ${number}`,
@@ -33,8 +47,8 @@ export function writeChanges(
 <p class="lead">${filter ? describeFilter(filter) : description}</p>
 <p>${
       number === undefined
-        ? "The last 100 publications are listed."
-        : html`Only publication ${number} is shown. <a href="${linkToPage(filter)}">See the last 100</a>.`
+        ? shown.length > 0 && describePublications(shown, view)
+        : html`Only publication ${number} is shown. <a href="${linkToPage(filter)}">See all</a>.`
     } To learn of new ones, subscribe to the <a href="${linkToFeed(filter?.search ?? "")}">Atom feed</a>.${
       !filter &&
       html`
@@ -44,36 +58,56 @@ export function writeChanges(
       : html`the manifest of the bulk files`
   }.`
     }</p>
-${writeUnread(filter)}
-${shown.length === 0 && writeNothing(filter, number)}
+${writeUnread([...(filter?.unread ?? []), ...publications.unread])}
+${shown.length === 0 && writeNothing(shown, view)}
 ${shown.map((change) => writeChange(context, change, filter))}
-${writeForm(filter)}
-${writeExtract(context, { title, path: linkToPage(filter, number), rows: writeRows(shown, filter, number) })}
+${writeForm(view)}
+${writeExtract(context, { title, path: linkToPage(filter, publications), rows: writeRows(shown, view) })}
 </div>`,
   });
 }
 
-function writeNothing(filter: ChangesFilter | undefined, number: number | undefined): Html {
+/** "1 of 12 publications since March 3, 2026 added or changed these reports." */
+function describePublications(shown: Changes, { filter, publications: { since }, kept }: View): string {
+  const oldest = kept.at(-1)?.published_at;
+  if (oldest === undefined) return "";
+  const first = writeEasternDate(oldest);
+  const all = count(chooseSince(kept, since).length, "publication");
+  const dates = `since ${formatDay(since !== undefined && since > first ? since : first)}`;
+  const found = shown.filter(({ is_read: isRead }) => isRead !== false).length;
+  const listed = filter
+    ? `${found === 0 ? "None" : formatNumber(found)} of ${all} ${dates} added or changed these reports.`
+    : `${all.charAt(0).toUpperCase()}${all.slice(1)} ${dates}, the newest first.`;
+  return `${listed} Only the last ${mostPublications} are kept.`;
+}
+
+function writeNothing(shown: Changes, view: View): Html {
+  const {
+    filter,
+    publications: { number, since },
+    kept,
+  } = view;
   if (number !== undefined)
-    return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last 100.</p>`;
-  return filter
-    ? html`<p class="notice" role="status">None of these reports was added or changed in the last 100 publications.</p>`
+    return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last ${mostPublications}.</p>`;
+  if (since !== undefined && kept.length > 0 && chooseSince(kept, since).length === 0)
+    return html`<p class="notice" role="status">Nothing was published since ${formatDay(since)}.</p>`;
+  return filter && kept.length > 0
+    ? html`<p class="notice" role="status">${describePublications(shown, view)}</p>`
     : html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`;
 }
 
 /** How to get the reports on a page. Only public ones are in the API. */
-function writeRows(
-  shown: Changes,
-  filter: ChangesFilter | undefined,
-  number: number | undefined,
-): Extract["rows"] {
+function writeRows(shown: Changes, { filter, publications }: View): Extract["rows"] {
   const rows = listChangeRows(shown);
   const ids = [
     ...new Set(rows.flatMap(({ report_id: id, auditee_name: name }) => (name === undefined ? [] : [id]))),
   ];
   const value = ids.slice(0, mostInRequest).join("\n");
   return [
-    { name: "The reports on this page", csv: linkToPage(filter, number).replace("/changes", "/changes.csv") },
+    {
+      name: "The reports on this page",
+      csv: linkToPage(filter, publications).replace("/changes", "/changes.csv"),
+    },
     ...(ids.length > 0
       ? [
           {
@@ -91,8 +125,13 @@ function writeRows(
 }
 
 /** The changes that a page shows: of the newest publications, or with a number, of one. */
-export const chooseChanges = (changes: Changes, number?: number): Changes =>
-  number === undefined ? shorten(changes) : changes.filter((change) => change.number === number);
+export const chooseChanges = (changes: Changes, { number, since }: AskedPublications): Changes =>
+  number === undefined
+    ? shorten(chooseSince(changes, since))
+    : changes.filter((change) => change.number === number);
+
+const chooseSince = (changes: Changes, since = ""): Changes =>
+  changes.filter(({ published_at: published }) => writeEasternDate(published) >= since);
 
 /** The columns of a CSV file of changes. */
 export const changeColumns = ["publication", "published_at", "change", "report_id", "auditee_name"] as const;
@@ -114,8 +153,13 @@ export const listChangeRows = (shown: Changes) =>
 /** Requests whose addresses every proxy accepts. */
 const mostInRequest = 200;
 
-const linkToPage = (filter: ChangesFilter | undefined, number?: number): string => {
-  const search = [filter?.search, number && `number=${number}`].filter(Boolean).join("&");
+const linkToPage = (
+  filter: ChangesFilter | undefined,
+  { number, since }: Omit<AskedPublications, "unread"> = {},
+): string => {
+  const search = [filter?.search, number ? `number=${number}` : since && `since=${since}`]
+    .filter(Boolean)
+    .join("&");
   return `/changes${search && `?${search}`}`;
 };
 
@@ -139,16 +183,15 @@ const describeFilter = ({ search }: ChangesFilter): Html =>
   html`Which of these reports each publication of Single Audit data added or changed. Reports that were removed are not listed here, only under
   <a href="/changes">all changes</a>, with their IDs.${search.includes("u=") && html` <a href="/check?${search.slice(search.indexOf("u="))}">Check the list</a>`}`;
 
-function writeUnread(filter: ChangesFilter | undefined): Content {
+function writeUnread(unread: string[]): Content {
   return (
-    filter !== undefined &&
-    filter.unread.length > 0 &&
-    html`<p class="notice">Not understood: ${filter.unread.map((text, index) => html`${index > 0 && ", "}“${text}”`)}. A filter is a
-  state, a program’s number (such as 93.778), an agency (such as 93 or HHS), or a list of UEIs and EINs.</p>`
+    unread.length > 0 &&
+    html`<p class="notice">Not understood: ${unread.map((text, index) => html`${index > 0 && ", "}“${text}”`)}. A filter is a
+  state, a program’s number (such as 93.778), an agency (such as 93 or HHS), a list of UEIs and EINs, or a date (such as 2026-01-31).</p>`
   );
 }
 
-function writeForm(filter: ChangesFilter | undefined): Html {
+function writeForm({ filter, publications: { since } }: View): Html {
   const { state = "", aln = "", ids = [] } = filter?.criteria ?? {};
   return html`<section class="only-screen" aria-labelledby="filter"><h2 id="filter">Changes and a feed of some reports</h2>
 <form action="/changes">
@@ -160,6 +203,7 @@ function writeForm(filter: ChangesFilter | undefined): Html {
   )}</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency</label><input id="aln" name="aln" maxlength="100" placeholder="93.778 or HHS" autocomplete="off" value="${aln}"></div>
   <div class="field"><label for="list">UEIs and EINs</label><input id="list" name="u" autocomplete="off" value="${ids.join(", ")}"></div>
+  <div class="field"><label for="since">Published since</label><input id="since" name="since" type="date" value="${since}"></div>
 </div>
 <button type="submit">Show the changes</button>
 </form></section>`;
@@ -170,7 +214,7 @@ const notInXml = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/
 
 /** The same records as an Atom feed (RFC 4287). */
 export function writeFeed(
-  { appUrl, hasPublicData }: Pick<PageContext, "appUrl" | "hasPublicData">,
+  { appUrl, hasPublicData, facts }: Pick<PageContext, "appUrl" | "hasPublicData" | "facts">,
   changes: Changes,
   filter?: ChangesFilter,
 ): string {
@@ -182,7 +226,7 @@ export function writeFeed(
 <id>${page}#${change.number}</id>
 <title>${describeCounts(change, filter)}</title>
 <updated>${published}</updated>
-<link rel="alternate" type="text/html" href="${appUrl}${linkToPage(filter, change.number)}"/>
+<link rel="alternate" type="text/html" href="${appUrl}${linkToPage(filter, change)}"/>
 <content type="html">${content.html}</content>
 </entry>
 `;
@@ -193,7 +237,7 @@ export function writeFeed(
 <title>${siteName}: changes${filter && ` of reports ${filter.words}`}</title>
 <subtitle>${description}</subtitle>
 <author><name>${siteName}</name></author>
-<updated>${(changes[0]?.published_at ?? new Date(0)).toISOString()}</updated>
+<updated>${(changes[0]?.published_at ?? facts?.data_set?.published_at ?? new Date()).toISOString()}</updated>
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>
 <link rel="alternate" type="text/html" href="${page}"/>
 ${entries}</feed>
@@ -240,7 +284,8 @@ function listReports({ counts, first, names }: Change, kind: Kind, base = ""): H
 function linkToMore({ number, counts, first }: Change, filter?: ChangesFilter, base = ""): Html | false {
   const isCut = kinds.some((kind) => first[kind].length < Math.min(counts[kind], mostOfEachKind + 1));
   return (
-    isCut && html`<p><a href="${base}${linkToPage(filter, number)}">More reports of this publication</a></p>`
+    isCut &&
+    html`<p><a href="${base}${linkToPage(filter, { number })}">More reports of this publication</a></p>`
   );
 }
 

@@ -7,12 +7,13 @@ import {
   dueFilters,
   filterDecisions,
   judgeDue,
+  writeDay,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
 import { describeAnswer, isMistyped } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { formatNumber } from "../format.ts";
+import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
@@ -86,7 +87,8 @@ function writeResult(context: PageContext, result: CheckResult): Content {
   if (list.entries.length === 0)
     return html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
   (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
-  return html`<p role="status">${describeResult(result)}</p>
+  return html`${path === undefined && writeAgain(result)}
+<p role="status">${describeResult(result)}</p>
 ${writeUnread(list)}
 ${writeRepeated(list)}
 ${
@@ -103,13 +105,14 @@ ${
   suppressed, was resubmitted, or does not exist.</p>`
 }
 <p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
-  six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)).</p>
+  six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)). What is past due was due before
+  ${writeDate(result.today)}, when this page was made.</p>
 ${
   path === undefined &&
   html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
-  list.</p>`
+  list.</p>
+<p class="only-screen">${writeButton("CSV for spreadsheets", "/check.csv", "rows", "", "")} ${writeButton("CSV of the management decisions", "/check.csv", "rows", "decisions", "")}</p>`
 }
-${path === undefined && writeSaveForm(result)}
 ${writeSource(context, result)}`;
 }
 
@@ -139,8 +142,8 @@ function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): 
   const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
   const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
   return `${count(entries, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
-  ${formatNumber(entries - found - mistyped)} with nothing public found${mistyped > 0 ? `, ${formatNumber(mistyped)} mistyped` : ""}. ${capitalize(count(withFindings.length, "report"))}
-  ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}.`;
+  ${formatNumber(entries - found - mistyped)} with nothing public found${mistyped > 0 ? `, ${formatNumber(mistyped)} mistyped` : ""}. Of these reports,
+  ${withFindings.length === 0 ? "none has findings" : `${formatNumber(withFindings.length)} ${withFindings.length === 1 ? "has" : "have"} findings: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}`}.`;
 }
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -185,7 +188,9 @@ function writeDecisions(result: CheckResult): Content {
   const heading = (text: string, by: DecisionSort, isNumber = false) => ({
     text,
     isNumber,
-    ...(path && { link: `${changePath(path, { sort: by })}#due` }),
+    ...(path
+      ? { link: `${changePath(path, { sort: by })}#due` }
+      : { control: writeButton(text, "/check#due", "sort", by) }),
     sorted: sort === by && (by === "findings" ? ("descending" as const) : ("ascending" as const)),
   });
   const headings = [
@@ -209,13 +214,31 @@ function writeDecisions(result: CheckResult): Content {
     ([filter, words]) => {
       const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, today).length)})`;
       const isShown = filter === due;
-      return html`<li>${path ? html`<a href="${changePath(path, { due: filter })}#due"${isShown && html` aria-current="true"`}>${text}</a>` : text}</li>`;
+      const current = isShown && html` aria-current="true"`;
+      return html`<li>${path ? html`<a href="${changePath(path, { due: filter })}#due"${current}>${text}</a>` : writeButton(text, "/check#due", "due", filter, "link", current)}</li>`;
     },
   )}</ul></nav>
-${rows.length === 0 ? html`<p>None.</p>` : scroll(name, table(name, headings, rows))}
+<p>${describeDecisions(result)}</p>
+${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 <p class="hint">A decision is due six months after the Federal Audit Clearinghouse accepted the report. The clearinghouse does not say which decisions were issued.</p>
 </section>`;
+}
+
+const writeDate = (date: Date): string => formatDay(writeDay(date));
+
+/** Which decisions are listed, on which reports, and when. The choices above are not printed. */
+function describeDecisions({
+  decisions,
+  shownDecisions,
+  due,
+  today,
+  wanted: { year, aln },
+}: CheckResult): Html {
+  return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
+  ${count(decisions.length, "decision")}, as of ${writeDate(today)}. They are due on all reports of these auditees
+  ${year ? `for audit year ${year}` : "in all years"} with findings${aln && ` on ${aln}`}. <a href="#rows">The list</a> below has only
+  ${year ? "one report" : "the newest report"} of each entry.`;
 }
 
 /** The path of a check with another choice. */
@@ -278,12 +301,23 @@ function writeCells(line: CheckedEntry, hasAln: boolean, today: Date): Content[]
   ];
 }
 
-/** A list that is too long for an address is sent again. */
-function writeSaveForm({ typed, wanted }: CheckResult): Html {
-  return html`<form action="/check.csv" method="post" class="only-screen">
-<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.year ?? ""}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${typed.due}"><input type="hidden" name="sort" value="${typed.sort}">
-<button type="submit">CSV for spreadsheets</button> <button type="submit" name="rows" value="decisions">CSV of the management decisions</button></form>`;
-}
+/** A list that is too long for an address is sent again by buttons. They come after this form, so that their choices count. */
+const writeAgain = ({
+  typed,
+  wanted,
+}: CheckResult): Html => html`<form id="again" action="/check" method="post">
+<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.year ?? ""}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${typed.due}"><input type="hidden" name="sort" value="${typed.sort}"></form>`;
+
+/** A button that sends the list again with a choice. */
+const writeButton = (
+  text: string,
+  path: string,
+  name: string,
+  value: string,
+  kind = "link",
+  current: Content = "",
+): Html =>
+  html`<button type="submit" form="again" formaction="${path}" name="${name}" value="${value}"${kind && html` class="${kind}"`}${current}>${text}</button>`;
 
 /** Requests whose addresses every proxy accepts. */
 const idsInRequest = 200;

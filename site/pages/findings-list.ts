@@ -1,7 +1,7 @@
 import { describeRequirements, writeBadges } from "../finding-words.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { type Finding, findingsOnPage, type Report } from "../report.ts";
+import { type EarlierFindings, type Finding, findingsOnPage, type Report } from "../report.ts";
 import { linkToProgram } from "./awards.ts";
 
 interface Shown {
@@ -50,7 +50,7 @@ function writeFinding(finding: Finding, { reportId, report }: Shown): Html {
     ["Programs", listPrograms(finding)],
     ["Requirement", describeRequirements(finding.type_requirement)],
     ["Awards", describeAwards(finding)],
-    ["Repeat of", listEarlier(finding, report)],
+    ["Repeat of", listEarlier(finding.prior_finding_ref_numbers, report.earlier)],
   ];
   const shown = entries.filter(([, content]) => content);
   return html`<article class="finding" aria-labelledby="${anchor(number)}">
@@ -85,23 +85,23 @@ function describeAwards({ awards, amount_expended: expended, is_direct: direct }
   return parts.filter(Boolean).join(", ");
 }
 
-/** The findings that a finding repeats, as links to those that are public. */
-function listEarlier(finding: Finding, { earlier }: Report): Content {
-  const numbers = (finding.prior_finding_ref_numbers ?? "").split(/[,;\s]+/).filter(Boolean);
-  return (
-    numbers.length > 0 &&
-    [...new Set(numbers)].map((number, index) => {
-      const found = earlier.find(({ reference_number: each }) => each === number);
-      const page = found && linkToPage(found.report_id, Math.floor(found.place / findingsOnPage));
-      return [
-        index > 0 && ", ",
-        page
-          ? html`<a href="${page}#${encodeURIComponent(anchor(number))}">${number}</a>`
-          : html`${number} <span class="hint">(in no earlier public report of this auditee)</span>`,
-      ];
-    })
-  );
+/** The numbers of the findings that a finding repeats. Those that are public are links, if it is known which are. */
+export function listEarlier(written: string | null, earlier: EarlierFindings | null): Content {
+  const numbers = [...new Set((written ?? "").split(/[,;\s]+/).filter(Boolean))];
+  const writeNumber = (number: string): Content => {
+    const found = earlier?.find(({ reference_number: each }) => each === number);
+    if (found) return html`<a href="${linkToFinding(found.report_id, number, found.place)}">${number}</a>`;
+    return [
+      number,
+      earlier && html` <span class="hint">(in no earlier public report of this auditee)</span>`,
+    ];
+  };
+  return numbers.length > 0 && numbers.map((number, index) => [index > 0 && ", ", writeNumber(number)]);
 }
+
+/** The address of a finding on its report's page. `place` is how many findings are before it. */
+export const linkToFinding = (reportId: string, number: string, place = 0): string =>
+  `${linkToPage(reportId, Math.floor(place / findingsOnPage))}#${encodeURIComponent(anchor(number))}`;
 
 const longest = 50_000;
 

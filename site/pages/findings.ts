@@ -1,5 +1,5 @@
 import { readChangesFilter } from "../changes-filter.ts";
-import { describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
+import { count, describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
 import {
   type FoundFindings,
   findingsOnPage,
@@ -10,6 +10,7 @@ import {
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
+  describeCriteria,
   describeValue,
   type Field,
   type FindingCriteria,
@@ -25,11 +26,14 @@ import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeExtract } from "./extract.ts";
+import { linkToFinding, listEarlier } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
 
 /** A search for findings, and what was found. */
 interface FindingsResult extends AskedFindings {
   page: number;
+  /** Whether the page's number was not understood. */
+  isPageUnread: boolean;
   found: FoundFindings;
 }
 
@@ -40,7 +44,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
   const { criteria, found } = result;
   return writeDocument(context, {
     path: "/findings",
-    title: [title, ...listChosen(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
+    title: [title, ...describeCriteria(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
     description:
       "Search what auditors found in federal single audits, and what auditees plan to do about it.",
     feed: readChanges(criteria)?.search,
@@ -57,7 +61,9 @@ ${writeChosen(criteria)}
 ${
   found.total === 0
     ? writeAdvice(result)
-    : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
+    : result.page > countPages(found.total)
+      ? writeNoPage(result)
+      : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
 }
 </div>
 ${found.total > 0 && writeCounts(result)}
@@ -65,14 +71,6 @@ ${found.total > 0 && writeCounts(result)}
 ${found.total > 0 && writeRequest(context, result)}
 </div>`,
   });
-}
-
-/** The criteria in words, in the order of the form. */
-function listChosen(criteria: FindingCriteria): [criterion: keyof FindingCriteria, words: string][] {
-  return (Object.keys(criteria) as (keyof FindingCriteria)[]).map((name) => [
-    name,
-    describeValue(name, criteria[name] ?? ""),
-  ]);
 }
 
 /** The changes of reports, which can be filtered only by state and program. */
@@ -98,35 +96,38 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const describe = (name: string, codes: string[]) =>
     codes.map((code): [string, string] => [code, describeValue(name, code)]);
   const year = (value: string): [string, string] => [value, value];
+  const chosen = Object.keys(criteria).filter((name) => name !== "words").length;
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
 <p class="hint" id="words-hint">Finds words in any order, also in the plural. Put exact phrases in quotation marks.</p>
+<details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
-${select(
-  "state",
-  Object.entries(states).sort(([, one], [, other]) => one.localeCompare(other)),
-)}
+${select("state", Object.entries(states))}
 ${select("year", years.sort().reverse().map(year))}
 ${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
 ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
+${input("auditor", html` autocomplete="off" placeholder="04-3015799"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
       html`<label class="check"><input type="checkbox" name="${name}" value="Y"${name in criteria && html` checked`}> ${text}</label>`,
-  )}</fieldset>
+  )}</fieldset></details>
 <button type="submit">Search findings</button>
 </form>`;
 }
 
-function writeNotices({ ignored, isCut, found }: FindingsResult): Content {
+function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
+    ignored.some(([field]) => field === "auditor") &&
+      html`An auditor is named by its EIN. <a href="/search?q=${encodeURIComponent(ignored.find(([field]) => field === "auditor")?.[1] ?? "")}">Search for the auditor’s name</a> to find it.`,
     isCut && `Only the first ${longestWords} characters of the words were used.`,
+    isPageUnread && "The number of the page was not understood. This is the first page.",
     found.is_cut &&
       `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
     found.lacks_words &&
@@ -156,7 +157,7 @@ function writeSuggestions(criteria: FindingCriteria): Content {
 
 /** Links that remove one of the filters. */
 function writeChosen(criteria: FindingCriteria): Content {
-  const chosen = listChosen(criteria);
+  const chosen = describeCriteria(criteria);
   const links = chosen.map(([name, words]) => {
     const { [name]: _removed, ...others } = criteria;
     return html`<li><a href="${linkFindings(others)}">Remove<span class="visually-hidden"> the filter</span> ${words}</a></li>`;
@@ -171,10 +172,10 @@ const describeCount = (total: number): string =>
   `${total > mostCounted ? "More than " : ""}${formatNumber(Math.min(total, mostCounted))} ${total === 1 ? "finding" : "findings"}`;
 
 function describeTotal({ criteria, found: { total }, page }: FindingsResult): string {
-  const chosen = listChosen(criteria).map(([, words]) => words);
+  const chosen = describeCriteria(criteria).map(([, words]) => words);
   if (total === 0) return `No public finding matches${chosen.length > 0 ? `: ${chosen.join(", ")}` : ""}.`;
   const last = countPages(total);
-  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
+  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 && page <= last ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
 }
 
 function writeAdvice({ criteria }: FindingsResult): Html {
@@ -201,15 +202,16 @@ ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 /** The beginnings of a text and a plan, beside each other. */
 function writeBeside({ report_id: id, reference_number: number, text, plan }: FoundFinding): Html {
   const part = (heading: string, written: string | null) =>
-    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted, or it does not contain the words.</p>`}</div>`;
+    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted.</p>`}</div>`;
   const isCut = [text, plan].some((written) => written?.endsWith("…"));
   return html`<div class="beside">${part("What the auditor found", text)}
 ${part("What the auditee plans", plan)}</div>
-${isCut && html`<p><a href="/record/${id}#${number}">The whole texts of finding ${number}</a></p>`}`;
+${isCut && html`<p><a href="${linkToFinding(id, number ?? "")}">The whole texts of finding ${number}</a></p>`}`;
 }
 
 function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
   const { report_id: id, reference_number: number, alns } = row;
+  const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
   const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
@@ -217,10 +219,10 @@ function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
     .slice(0, 5)
     .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
   return html`<article class="found">
-<h2><a href="/record/${id}#${number}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
+<h2><a href="${linkToFinding(id, number ?? "")}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
-<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`}</p>
+<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
 ${isOfAuditee ? writeBeside(row) : writeExcerpts(row)}
 </article>
 `;
@@ -235,6 +237,10 @@ function markWords(excerpt: string): Html[] {
 }
 
 const countPages = (total: number): number => Math.ceil(Math.min(total, mostCounted) / findingsOnPage);
+
+const writeNoPage = ({ criteria, page, found: { total } }: FindingsResult): Html =>
+  html`<p class="notice">There is no page ${formatNumber(page)}. This search has ${count(countPages(total), "page")}.
+  <a href="${linkFindings(criteria)}">See the first page</a></p>`;
 
 function writePages({ criteria, page, found: { total } }: FindingsResult): Content {
   const last = countPages(total);
@@ -297,12 +303,15 @@ function writeRequest(context: PageContext, { criteria, found: { phrases } }: Fi
   const csv = linkFindings(criteria, 1, "/findings.csv");
   const withTexts = `${csv}${csv.includes("?") ? "&" : "?"}texts=Y`;
   return writeExtract(context, {
-    title: [title, ...listChosen(criteria).map(([, words]) => words)].join(", "),
+    title: [title, ...describeCriteria(criteria).map(([, words]) => words)].join(", "),
     path: linkFindings(criteria),
     changes: readChanges(criteria),
     rows: [
       { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
-      { name: `The newest ${formatNumber(mostWithTexts)}, with their texts and plans`, csv: withTexts },
+      {
+        name: `The newest ${formatNumber(mostWithTexts)}, with the first 10,000 characters of their texts and plans`,
+        csv: withTexts,
+      },
       ...writeFindingsQueries(criteria, phrases ?? []),
     ],
   });

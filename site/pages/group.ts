@@ -15,6 +15,8 @@ import { readChanges } from "./findings.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 import { writeNotFound } from "./problem.ts";
 
+const mostYears = 16;
+
 /** What a page is about: a program, an agency or a state. */
 export interface Group {
   kind: "program" | "agency" | "state";
@@ -94,18 +96,26 @@ function writeYears({ criteria }: Group, { years }: FindingsOfGroup): Html {
     "years",
     "By audit year",
     html`${drawYears(years)}
-${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows, "wide"))}`,
+${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows))}`,
   );
 }
 
-/** Draws what was expended and found each year. */
+/** Draws what was expended and found each year. A year without audits has a place too. */
 export function drawYears(years: FindingsOfGroup["years"]): Html {
+  const numbers = years.map((year) => Number(year.audit_year));
+  const first = Math.min(...numbers);
+  const span = Math.max(...numbers) - first + 1;
+  // A mistyped year would make the others too narrow.
+  const labels =
+    span <= mostYears
+      ? Array.from({ length: span }, (_, index) => String(first + index))
+      : years.map((year) => year.audit_year);
   const column = (name: "amount_expended" | "findings", sign = "") =>
-    years.map((year) => ({
-      label: year.audit_year,
-      value: year[name],
-      text: `${sign}${shorten(year[name])}`,
-    }));
+    labels.map((label) => {
+      const value = years.find((year) => year.audit_year === label)?.[name];
+      if (value === undefined) return { label, value: 0, text: "none" };
+      return { label, value, text: `${sign}${shorten(value)}` };
+    });
   return html`<div class="charts"><figure><figcaption>Federal awards expended</figcaption>${drawColumns("Federal awards expended by audit year", column("amount_expended", "$"))}</figure>
 <figure><figcaption>Findings</figcaption>${drawColumns("Findings by audit year", column("findings"))}</figure></div>`;
 }
@@ -123,7 +133,7 @@ function writeRequirements(
   }));
   const list = scroll(
     "Findings by requirement",
-    table("Findings by requirement", ["Requirement", number("Findings")], rows, "wide"),
+    table("Findings by requirement", ["Requirement", number("Findings")], rows),
   );
   return section(
     "requirements",
@@ -146,7 +156,7 @@ function writeStates({ criteria }: Group, found: FindingsOfGroup): Html {
     "states",
     "Findings by state of the auditee",
     html`<div class="map">${drawStates("Findings by state", values)}</div>
-<details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows, "wide"))}</details>`,
+<details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows))}</details>`,
   );
 }
 

@@ -6,6 +6,7 @@ import { errors } from "../openapi/describe-openapi.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.ts";
+import { listExamples } from "../search/list-examples.ts";
 import { sumBy, type Totals } from "../totals.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { drawYears } from "./group.ts";
@@ -17,6 +18,7 @@ const example =
 /** The home page: search, current data, a first command, keys and limits, suppressed reports, errors. */
 export function writeHome(context: PageContext): string {
   const { config } = context;
+  const examples = listExamples(context.facts?.totals).slice(0, 3);
   const request = { url: config.apiUrl + example, headers: {}, key: "demonstration" } as const;
   return writeDocument(context, {
     path: "/",
@@ -28,9 +30,12 @@ export function writeHome(context: PageContext): string {
 <p class="lead">Organizations that spend federal awards are audited, and this service has the results: who was audited,
   what they spent, what the auditors found, and what will be done about it.</p>
 ${searchForm("q", "Name of an auditee, auditor or program, city, UEI, EIN, report ID, ALN, agency, state or year")}
-<p class="hint">Combine them as you like: ${["93.778 TX 2022", "Polk County, Iowa", "HHS Ohio"].map(
-      (text, index) => html`${index > 0 && "; "}<a href="/search?q=${encodeURIComponent(text)}">${text}</a>`,
-    )}</p>
+${
+  examples.length > 0 &&
+  html`<p class="hint">Combine them as you like: ${examples.map(
+    (text, index) => html`${index > 0 && "; "}<a href="/search?q=${encodeURIComponent(text)}">${text}</a>`,
+  )}</p>`
+}
 <p>You can also search <a href="/findings">what auditors found</a>, <a href="/check">check a list</a> of auditees, or
   <a href="#api">query the same tables</a> as JSON or CSV.</p>
 </div></div>
@@ -80,7 +85,7 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
 <dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
-${scroll("Public rows in each table", table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows, "wide"))}
+${scroll("Public rows in each table", table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows))}
 <p>The API also has a row in <code>general</code> for each suppressed submission: a report ID and
   <code>is_public = false</code>. A count of <code>general</code> includes these rows, so it is larger than the number
   here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);

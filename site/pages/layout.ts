@@ -1,5 +1,6 @@
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
+import { searchesAMinute } from "../search/limit-queries.ts";
 import { longestSearch } from "../search/read-search.ts";
 
 const icon =
@@ -74,7 +75,8 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <footer class="site-footer">
   <div class="wrap">
     <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads
-      nothing from other hosts.</p>
+      nothing from other hosts. Each network may open ${searchesAMinute} searches, lists and reports a minute; programs should use
+      the <a href="/#api">API</a>.</p>
     <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
       <li><a href="/changes">Changes</a></li>
@@ -120,6 +122,8 @@ interface Heading {
   isNumber?: boolean;
   /** The URL that sorts by this column. */
   link?: string;
+  /** What sorts by this column, if it is no link. It contains the text. */
+  control?: Html;
   sorted?: "descending" | "ascending" | false;
 }
 
@@ -129,23 +133,18 @@ interface Row {
   cells: Content[];
 }
 
-/** A table. The first cell of a row is its heading. On narrow screens a `stacked` table becomes a list. */
-export function table(
-  caption: string,
-  headings: (Heading | string)[],
-  rows: Row[],
-  kind: "stacked" | "wide" = "stacked",
-): Html {
+/** A table. The first cell of a row is its heading. On narrow screens each row becomes a list. */
+export function table(caption: string, headings: (Heading | string)[], rows: Row[]): Html {
   const columns = headings.map(
     (heading): Heading => (typeof heading === "string" ? { text: heading } : heading),
   );
   const alignment = (index: number) => columns[index]?.isNumber && html` class="number"`;
   const label = (index: number) => html` data-label="${columns[index]?.text}"`;
-  return html`<table class="${kind}">
+  return html`<table class="stacked">
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${columns.map(
-    ({ text, link, sorted }, index) =>
-      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : text}</th>`,
+    ({ text, link, control, sorted }, index) =>
+      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : (control ?? text)}</th>`,
   )}</tr></thead>
 <tbody>${rows.map(
     ({ id, isMarked, cells: [first, ...rest] }) =>

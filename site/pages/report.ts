@@ -115,8 +115,11 @@ function writeFacts(general: Report["general"]): Html {
 
 function writeOtherYears({ general, other_reports: others }: Report): Content {
   const all = linkToAuditee(general);
+  const years = [general.audit_year, ...others.map(({ audit_year: year }) => year)];
+  const isAlone = (year: string | null) => years.filter((each) => each === year).length === 1;
   const links = others.map(
-    ({ report_id: id, audit_year: year }) => html`<li><a href="/record/${id}">${year ?? id}</a></li>`,
+    ({ report_id: id, audit_year: year }) =>
+      html`<li><a href="/record/${id}">${year ?? id}${year !== null && !isAlone(year) && `: ${id}`}</a></li>`,
   );
   return (
     (links.length > 0 || all !== undefined) &&

@@ -1,18 +1,20 @@
 import { count, describeFindings, describeOpinion } from "../finding-words.ts";
-import { linkFindings } from "../findings/read-criteria.ts";
+import { describeCriteria, linkFindings } from "../findings/read-criteria.ts";
+import { readFindingsText } from "../findings/read-text.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery, type Filter } from "../query.ts";
-import { type Filters, longestSearch, type Reading } from "../search/read-search.ts";
+import { emptyQuery, type Filter, largestLimit } from "../query.ts";
+import { listExamples } from "../search/list-examples.ts";
+import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { cut } from "../search/words.ts";
-import { isOfOtherTables, writeQuery } from "../search/write-query.ts";
+import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
-import { linkToAuditee } from "./report.ts";
+import { linkToAuditee, linkToAuditor } from "./report.ts";
 
 /** A search, the meanings that it may have, and what was found. */
 interface SearchResult {
@@ -37,7 +39,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
-${result === undefined ? writeExamples() : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
+${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== cut(result.text, longestSearch) && tooLong, writeResult(context, result)]}
 </div>`,
   });
 }
@@ -47,21 +49,10 @@ const tooLong = html`<p class="notice">Only the first ${longestSearch} character
 const writeUnread = ({ unread }: SearchResult): Content =>
   unread.length > 0 && html`<p class="notice">${unread.join(". ")}. It was ignored.</p>`;
 
-const examples = [
-  "County of Shelby",
-  "Shelby County, AL",
-  "anasco",
-  "93.778 California",
-  "Head Start",
-  "HHS",
-  "KPMG LLP",
-  "Texas 2023",
-];
-
-function writeExamples(): Html {
+function writeExamples({ facts }: PageContext): Html {
   return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a city, a UEI, an EIN, a report
   ID, a program’s number (ALN) or an agency. Add a state or a year to narrow the search.</p>
-<ul>${examples.map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
+<ul>${listExamples(facts?.totals).map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
 }
 
 const linkToSearch = (
@@ -92,13 +83,16 @@ const formatTotal = (total = 0): string =>
   `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "audit" : "audits"}`;
 
 /** Links to the pages about what the search names. */
-function writeGroups({ criteria: { state, agency, program, uei, ein } }: Reading): Content {
+function writeGroups({
+  criteria: { state, agency, program, uei, ein, auditor_ein: auditor },
+}: Reading): Content {
   const auditee = uei ?? ein;
   const links = [
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
+    auditor && html`<a href="${linkFindings({ auditor })}">findings in audits by ${auditor}</a>`,
   ].filter(Boolean);
   return (
     links.length > 0 &&
@@ -153,9 +147,24 @@ function writeTexts({ text, found: { findings } }: SearchResult): Content {
   );
 }
 
-/** Links to searches for names that are spelled like the one that was searched for. */
-function writeNames({ names }: Found): Content {
-  const links = names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`);
+/** Leads to the findings that a search for audits describes: "suspension and debarment 84.425". */
+function writeFindingsLink({ text, filters }: SearchResult): Content {
+  const criteria = readFindingsText(text, filters);
+  return (
+    criteria !== undefined &&
+    html`<p>Search what auditors found: <a href="${linkFindings(criteria)}">${describeCriteria(criteria)
+      .map(([, words]) => words)
+      .join(", ")}</a></p>`
+  );
+}
+
+/** Links to searches for states and names that are spelled like those that were searched for. */
+function writeNames({ text, filters, found: { names } }: SearchResult): Content {
+  const corrected = correctState(text);
+  const links = [
+    corrected !== text && html`<li><a href="${linkToSearch(corrected, filters)}">${corrected}</a></li>`,
+    ...names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`),
+  ].filter(Boolean);
   return (
     links.length > 0 && html`<nav aria-label="Similar names"><p>Did you mean:</p><ul>${links}</ul></nav>`
   );
@@ -197,6 +206,7 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
   ];
   const listed = rows.map((row) => {
     const auditee = linkToAuditee(row);
+    const auditor = linkToAuditor(row);
     return {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
@@ -207,7 +217,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
-        row.auditor_firm_name,
+        auditor
+          ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>`
+          : row.auditor_firm_name,
         html`<code class="id">${row.report_id}</code>
           <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],
@@ -235,22 +247,25 @@ function writePages(result: SearchResult, chosen: number): Content {
 
 function writeSource(context: PageContext, result: SearchResult, { criteria, words }: Reading): Html {
   const { text, filters, asked, page, found } = result;
-  const query = writeQuery(
-    criteria,
-    found.rows.map((row) => row.report_id),
-  );
-  const what = isOfOtherTables(criteria)
-    ? "The audits on this page, as they are in the API"
-    : criteria.agency === undefined
-      ? "All of these audits"
-      : "These awards";
   const path = linkToSearch(text, filters, asked, page);
+  const all = criteria.agency === undefined ? "All of these audits" : "The awards that were searched for";
   return writeExtract(context, {
     title: `Search for “${text}”: audits ${words}${page > 1 ? `, page ${page}` : ""}`,
     path,
     rows: [
-      { name: "The audits on this page", csv: path.replace("/search?", "/search.csv?") },
-      { name: what, query },
+      {
+        name: "The audits on this page",
+        csv: path.replace("/search?", "/search.csv?"),
+        query: writePageQuery(found.rows.map((row) => row.report_id)),
+      },
+      ...(isOfOtherTables(criteria)
+        ? []
+        : [
+            {
+              name: `${all}, at most ${formatNumber(largestLimit)}`,
+              query: { ...writeQuery(criteria), limit: largestLimit },
+            },
+          ]),
     ],
   });
 }
@@ -280,7 +295,7 @@ export const listSearchRows = ({ rows }: Found): Record<string, unknown>[] =>
 /** What was understood, and what to do next. */
 function writeNothing(context: PageContext, result: SearchResult): Html {
   const { facts } = context;
-  const { text, readings, found } = result;
+  const { text, readings } = result;
   const narrowest = readings.filter(
     ({ criteria: { state, year } }) =>
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
@@ -290,8 +305,9 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+${writeFindingsLink(result)}
 ${writeTexts(result)}
-${writeNames(found)}
+${writeNames(result)}
 ${readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What was searched for</h2>

@@ -2,6 +2,7 @@ import { formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { type Group, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
+import { readPage } from "../read-filters.ts";
 import type { Sums } from "../totals.ts";
 import { drawBar } from "./charts.ts";
 import { scroll, table } from "./layout.ts";
@@ -16,11 +17,10 @@ export interface Asked {
 }
 
 export function readAsked(parameters: PageContext["asked"], years: string[]): Asked {
-  const page = /^[1-9]\d{0,4}$/.exec(String(parameters.page));
   return {
     year: years.find((year) => year === parameters.year),
     sort: (["name", ...Object.keys(measures)] as Sort[]).find((sort) => sort === parameters.sort),
-    page: page === null ? 1 : Number(page[0]),
+    page: readPage(parameters.page) ?? 1,
   };
 }
 
@@ -40,10 +40,11 @@ export function listLines(
   sums: Map<string, Sums>,
   asked: Asked,
   otherwise: Sort = "amount_expended",
+  describe = (name: string) => name,
 ): Line[] {
   const sort = asked.sort ?? otherwise;
   return [...sums].sort(([one, a], [other, b]) =>
-    sort === "name" ? one.localeCompare(other) : b[sort] - a[sort],
+    sort === "name" ? describe(one).localeCompare(describe(other)) : b[sort] - a[sort],
   );
 }
 
@@ -102,5 +103,5 @@ export function writeSection({
     cells: [writeName(name), ...shown.map((key) => writeNumber(name, key, sums[key] ?? 0))],
   }));
   return html`<section id="${id}" aria-labelledby="by-${id}"><h2 id="by-${id}">${caption}</h2>
-${scroll(caption, table(caption, headings, rows, "wide"))}${after}</section>`;
+${scroll(caption, table(caption, headings, rows))}${after}</section>`;
 }

@@ -5,6 +5,7 @@ import { agencies, states } from "../names.ts";
 import type { FactsContext } from "../page-context.ts";
 import type { AskedPrograms, Programs } from "../programs.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
+import { cut } from "../search/words.ts";
 import { sumBy, type Totals } from "../totals.ts";
 import { writeExtract } from "./extract.ts";
 import { writeDocument } from "./layout.ts";
@@ -58,7 +59,8 @@ async function writeTables(
   const shared = { asked, schema };
   const published = facts.data_set?.published_at;
   const findings = [...byYear.values()].reduce((sum, each) => sum + each.findings, 0);
-  return html`<p class="lead">All public audits, added up when the data set was published${published && html`, on ${formatTime(published)}`}. Choose
+  return html`${hasUnknownYear(context) && html`<p class="notice">No public audit has the audit year “${cut(String(parameters.year), 20)}”. All years are shown.</p>`}
+<p class="lead">All public audits, added up when the data set was published${published && html`, on ${formatTime(published)}`}. Choose
   a number or a name to see its rows, or a heading to sort.</p>
 <nav aria-label="Audit year"><ul class="choices">
   ${[undefined, ...years].map(
@@ -81,8 +83,8 @@ ${writeSection({
   id: "state",
   caption: `By state of the auditee, ${when}`,
   column: "auditee_state",
-  lines: listLines(byState, asked),
-  describe: (name) => `${name} ${states[name] ?? ""}`,
+  lines: listLines(byState, asked, "amount_expended", nameState),
+  describe: nameState,
 })}
 ${writeSection({
   ...shared,
@@ -108,6 +110,14 @@ ${writeExtract(context, {
   })),
 })}`;
 }
+
+/** Whether a year is asked for that no public audit has. */
+export const hasUnknownYear = ({ asked, facts }: FactsContext): boolean =>
+  (asked.year ?? "") !== "" &&
+  !facts.totals?.totals_by_state.some(({ audit_year: year }) => year === asked.year);
+
+/** "Alabama (AL)", so that the order of the texts is the order of the names. */
+const nameState = (code: string): string => (states[code] ? `${states[code]} (${code})` : code);
 
 /** The tables of totals, by what their rows are about. */
 const parts = {
@@ -169,7 +179,7 @@ function writePrograms(
   const { skipped } = choosePrograms(asked);
   const shown = programs.length === 0 ? "None" : `${skipped + 1}–${formatNumber(skipped + programs.length)}`;
   const turns: [text: string, page: number, isPossible: boolean][] = [
-    ["Previous", asked.page - 1, asked.page > 1],
+    ["Previous", Math.min(asked.page - 1, Math.max(1, Math.ceil(count / programsOnPage))), asked.page > 1],
     ["Next", asked.page + 1, skipped + programs.length < count],
   ];
   const after = html`<nav aria-label="More programs"><ul class="choices">
@@ -193,7 +203,7 @@ function choosePrograms({ year, sort = "amount_expended", page }: Asked): AskedP
   return {
     year,
     sort: sort === "submissions" ? "amount_expended" : sort,
-    skipped: (page - 1) * programsOnPage,
+    skipped: Math.min((page - 1) * programsOnPage, 1_000_000),
     most: programsOnPage,
   };
 }

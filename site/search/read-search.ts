@@ -1,4 +1,4 @@
-import { findState, states } from "../names.ts";
+import { findSimilarState, findState, states } from "../names.ts";
 import { type Criteria, hasWords, type Reader, readers } from "./readers.ts";
 import { cut } from "./words.ts";
 
@@ -74,7 +74,7 @@ function isCertain({
 }
 
 /** Splits a search in all ways that make sense. The last of them is the whole search, because names have states and years. */
-function narrow(text: string): Narrowed[] {
+export function narrow(text: string): Narrowed[] {
   const bare = trim(text.replace(/\bFY['’ ]*(?:20)?([12]\d)\b/i, "20$1"));
   const [, before = "", year, after = ""] = /^(.*?)\b((?:19|20)\d\d)\b(.*)$/.exec(bare) ?? [];
   // Report IDs begin with a year.
@@ -83,13 +83,11 @@ function narrow(text: string): Narrowed[] {
   const rest = isYear ? trim(`${before} ${after}`) : bare;
   const inState = (split: [string, string] | undefined) =>
     split === undefined ? [] : [{ rest: split[0], state: split[1], ...ofYear, all_words: rest }];
-  return [
-    ...inState(splitState(rest, "end")),
-    { rest, ...ofYear },
-    // More names begin with a state than end with one: "Iowa City", "Texas Christian University".
-    ...inState(splitState(rest, "beginning")),
-    { rest: text },
-  ];
+  const ends = inState(splitState(rest, "end"));
+  // More names begin with a state than end with one: "Iowa City", "Texas Christian University".
+  const beginnings = inState(splitState(rest, "beginning"));
+  const middles = ends.length + beginnings.length > 0 ? [] : inState(splitState(rest, "middle"));
+  return [...ends, { rest, ...ofYear }, ...beginnings, ...middles, { rest: text }];
 }
 
 /** Removes words around the search itself: "audits of … in", "… reports", "FY …". Keeps IN, which is Indiana. */
@@ -102,15 +100,36 @@ function trim(text: string): string {
     .replace(/^[\s,;:]+|[\s,;:]+$/g, "");
 }
 
-/** Splits off the name or postal code of a state at the beginning or the end. */
-function splitState(text: string, side: "beginning" | "end"): [rest: string, state: string] | undefined {
+/** Splits off the name or postal code of a state. */
+function splitState(
+  text: string,
+  side: "beginning" | "middle" | "end",
+): [rest: string, state: string] | undefined {
   const words = text.split(/[\s,]+/);
   for (const count of [4, 3, 2, 1]) {
-    const place = side === "end" ? Math.max(words.length - count, 0) : 0;
-    const state = findState(words.slice(place, place + count).join(" "));
-    if (state !== undefined) return [trim(words.toSpliced(place, count).join(" ")), state];
+    const last = Math.max(words.length - count, 0);
+    const places = { beginning: [0], middle: words.slice(count).map((_, index) => index), end: [last] };
+    for (const place of places[side]) {
+      const named = words.slice(place, place + count).join(" ");
+      const state = side === "middle" && isWord(named) ? undefined : findState(named);
+      if (state !== undefined) return [trim(words.toSpliced(place, count).join(" ")), state];
+    }
   }
   return undefined;
+}
+
+/** Whether a postal code is more likely a word: "School District in Easton", "University of La Verne". */
+const isWord = (text: string): boolean => /^(al|as|[Cc]o|de|in|[Ll]a|me|or)$/.test(text);
+
+/** Corrects the misspelled name of a state: "93.778 Texs". */
+export function correctState(text: string): string {
+  const words = text.split(" ");
+  for (const count of [3, 2, 1])
+    for (const place of words.keys()) {
+      const state = findSimilarState(words.slice(place, place + count).join(" "));
+      if (state !== undefined) return words.toSpliced(place, count, state).join(" ");
+    }
+  return text;
 }
 
 function describeNarrowing({ state, year, findings }: Filters): string {

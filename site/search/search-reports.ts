@@ -23,6 +23,7 @@ const found = z.object({
       audit_year: z.string().nullable(),
       fy_end_date: z.string().nullable(),
       auditor_firm_name: z.string().nullable(),
+      auditor_ein: z.string().nullable(),
       total_amount_expended: z.number().nullable(),
       fac_accepted_date: z.string().nullable(),
       gaap_results: z.string().nullable(),

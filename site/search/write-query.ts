@@ -4,19 +4,16 @@ import { shorten, split } from "./words.ts";
 
 const order = ["fac_accepted_date.desc.nullslast"];
 
-/**
- * Writes a search as a request to the API: for awards if it names an agency or program, else for reports.
- *
- * @param found the IDs of the reports, if known. Searches of several tables request these.
- */
-export function writeQuery(criteria: Criteria, found: string[] = []): Query {
+/** Writes a request to the API for the reports that a page lists. */
+export const writePageQuery = (reportIds: string[]): Query => ({
+  ...emptyQuery,
+  filters: [{ column: "report_id", operator: "in", value: reportIds.join("\n") }],
+  order: [...order, "report_id.desc"],
+});
+
+/** Writes a search as a request to the API: for awards if it names an agency or program, else for reports. */
+export function writeQuery(criteria: Criteria): Query {
   const { agency, program, state, year, uei, ein } = criteria;
-  if (isOfOtherTables(criteria) && found.length > 0)
-    return {
-      ...emptyQuery,
-      filters: [{ column: "report_id", operator: "in", value: found.join("\n") }],
-      order,
-    };
   const words = writeWords(criteria);
   if (agency === undefined) {
     const filters = listFilters({

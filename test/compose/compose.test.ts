@@ -138,16 +138,21 @@ test.each(["README.md", "docs/operations.md", "docs/keys.md", "docs/refresh.md",
 
 /**
  * Runs scripts/compose-<name>.sh with a program named docker that logs its arguments, fails if they match `failing`, and answers each
- * question with 1.
+ * question with 1, or as `answers` says.
  */
-async function runScript(name: string, args: string[], failing = "^$") {
+async function runScript(name: string, args: string[], failing = "^$", answers: Record<string, string> = {}) {
   const directory = await makeDirectory();
   const log = path.join(directory, "log");
   const release = path.join(directory, "release");
   const script = `#!/bin/sh
 echo "$*" >> ${log}
 printenv RELEASE > ${release}
-case $* in *" psql "* | *" storage sh "*"if "*) echo 1 ;; esac
+case $* in
+${Object.entries(answers)
+  .map(([words, answer]) => `  *"${words}"*) printf '${answer}\\n' ;;\n`)
+  .join("")}
+  *" psql "* | *" storage sh "*"if "*) echo 1 ;;
+esac
 ! echo "$*" | grep -qE '${failing}'
 `;
   await writeFile(path.join(directory, "docker"), script, { mode: 0o755 });
@@ -187,6 +192,39 @@ describe("npm run compose:upgrade", () => {
   test("replaces nothing if a migration fails", async () => {
     const { status, ran } = await runScript("upgrade", [], "migrate");
     expect([status === 0, ran.at(-1)]).toEqual([false, "compose run --rm migrate"]);
+  });
+
+  test("rolls back if it is told to: the programs first, then the database, also if a program is not healthy", async () => {
+    for (const failing of ["", "--no-deps --wait postgrest"]) {
+      const { status, ran } = await runScript("upgrade", ["--roll-back"], failing || undefined);
+      const steps = ran.map((line) => /^compose (?:up.* postgrest|run|build|up)\b/.exec(line)?.[0]);
+      expect([status, steps.filter(Boolean)]).toEqual([
+        0,
+        [
+          "compose build",
+          "compose up --detach --no-deps --wait postgrest",
+          "compose run",
+          ...Array(3).fill("compose up"),
+        ],
+      ]);
+      expect(ran).toContain("compose run --rm migrate --roll-back");
+    }
+  });
+
+  test.each([
+    { major: 18, kept: [] },
+    { major: 19, kept: ["postgres"] },
+  ])("a rollback keeps PostgreSQL $major if the older release has 18", async ({ major, kept }) => {
+    const { ran } = await runScript("upgrade", ["--roll-back"], undefined, {
+      "exec -T postgres sh": String(major),
+      "config --services": "postgres\ngateway",
+    });
+    const built =
+      ran
+        .find((line) => line.startsWith("compose build"))
+        ?.split(" ")
+        .slice(2) ?? [];
+    expect(["postgres", "gateway"].filter((service) => !built.includes(service))).toEqual(kept);
   });
 });
 

@@ -35,6 +35,8 @@ finish() {
   [ -z "$clients" ] || kill "$clients"
   [ "$status" = 0 ] || docker compose logs --tail 100
   docker compose --profile '*' down --volumes --remove-orphans --timeout 5 > "$work/down" 2>&1 || cat "$work/down"
+  # The files of the moved database do not belong to this user.
+  docker run --rm --volume "$work:/work" --entrypoint rm "$COMPOSE_PROJECT_NAME-postgres" -rf /work/disk > /dev/null 2>&1
   # `down --rmi all` would also remove the pulled images, which other projects on this host may need.
   docker image ls --quiet --filter "reference=$COMPOSE_PROJECT_NAME*" | xargs --no-run-if-empty docker image rm > /dev/null
   left=$(docker volume ls --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME")
@@ -242,6 +244,16 @@ for way in restore_after_loss replace; do
   [ "$(status_of "$REVOKED")" = 401 ]
 done
 
+echo "PostgreSQL can be replaced with a new server, as for another major version."
+upgrade_postgres() {
+  run docs/operations.md "Upgrade PostgreSQL"
+  run docs/operations.md "Back up and restore" compose:restore
+}
+NEXT=$(git symbolic-ref --short HEAD)
+export NEXT
+while_asking "right unavailable" upgrade_postgres
+smoke
+
 echo "An upgrade with a failing migration replaces no container; an upgrade to a new image does."
 before=$(containers)
 printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
@@ -263,17 +275,31 @@ while_asking "right unconnected" run_row docs/operations.md "Change a rate limit
 [ "$(limit)" = "$((old + 1))" ]
 shows_limit "$((old + 1))"
 
-echo "A new column can be rolled back."
+echo "A release with a migration and a new column can be rolled back, also if its programs never become healthy."
 column() { curl -sS -o /dev/null -w '%{http_code}' "$BASE_URL/additional_eins?select=other_id&limit=1" -H "x-api-key: $INDIVIDUAL_KEY"; }
 view=db/api/api_v1_1_0/additional_eins.sql
+printf -- '-- Lock level: brief.\nalter table access.tiers add column other_id integer;\n' > db/migrations/29990101000000000_add_other_id.sql
 sed -i 's/^from dissemination/, additional_eins.report_id as other_id\n&/' "$view"
 echo "comment on column api_v1_1_0.additional_eins.other_id is E'Other ID\\nA column.';" >> "$view"
 commit column
 while_asking "right unconnected" npm run -s compose:upgrade
 [ "$(column)" = 200 ]
-while_asking "right unconnected" run docs/operations.md "Roll back a deployment" compose
+REVOKED=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
+psql --command="select access.revoke_key(id) from access.api_keys where key_sha256 = sha256('$REVOKED')"
+while_asking "right unconnected" run docs/operations.md "Roll back a deployment" compose:upgrade
 [ "$(column)" = 400 ]
-docker compose up --detach --wait
+[ "$(status_of "$REVOKED")" = 401 ]
+git checkout --quiet -
+sed -i '1i process.exit(1);' scripts/report-service.ts
+git -c user.name=test -c user.email=test@example.gov commit --quiet --message=unhealthy scripts/report-service.ts
+break_and_roll_back() {
+  if npm run -s compose:upgrade; then exit 1; fi
+  [ "$(column)" = 200 ]
+  run docs/operations.md "Roll back a deployment" compose:upgrade
+}
+while_asking "right unconnected" break_and_roll_back
+[ "$(column)" = 400 ]
+smoke
 
 replace_secrets() {
   echo "=== secrets: $1"
@@ -371,6 +397,15 @@ awk '
 smoke
 # The changed tiers are no drift.
 while_asking "right unconnected" npm run -s compose:upgrade
+
+echo "The database can be moved to another disk."
+export DISK=$work/disk
+mkdir "$DISK"
+sed -i 's/^COMPOSE_FILE=.*/&:docker-compose.override.yml/' .env
+echo 'services: {}' > docker-compose.override.yml
+while_asking "right unavailable" run docs/operations.md "Disk full" "docker run"
+docker volume rm "${COMPOSE_PROJECT_NAME}_postgres"
+smoke
 
 echo "No log contains a key, and the gateway's log contains no query string."
 [ "$(docker compose logs | grep -cF -e "$INDIVIDUAL_KEY" -e "$TRIBAL_KEY")" = 0 ]

@@ -32,10 +32,12 @@ async function fakeKubectl(commands: Record<string, string> = {}) {
     logs = "",
     job = "",
     cluster = "",
+    spec = "",
     replicas = "",
     present = "",
     applied = "",
     backup = "",
+    rollout = "",
   } = commands;
   const script = `#!/bin/sh
 echo "$@" >> "${log}"
@@ -44,13 +46,17 @@ case "$*" in
   *"get job/deploy-database --ignore-not-found"*) ${active || ":"} ;;
   *"get job/deploy-database --output"*) ${job || ":"} ;;
   *" logs "*) ${logs || ":"} ;;
+  *"rollout status"*) ${rollout || ":"} ;;
   *backup.yaml) ${backup || ":"} ;;
+  *"get cluster/postgres "*"={.spec"*) ${spec || ":"} ;;
   *"get cluster/postgres --output"*) echo True ;;
   *"get cluster/postgres "*) ${cluster || ":"} ;;
   *--field-manager=autoscaler*) cat >> "${log}"; echo >> "${log}" ;;
   *"get deployment "*) ${replicas || ":"} ;;
   *--selector=app.kubernetes.io/part-of*) ${present || ":"} ;;
-  *apply*--output=name*) ${applied || ":"} ;;
+  *apply*--output=name*)
+    for word; do case $word in --filename=*) cp "\${word#*=}" "${bin}/manifests.yaml" ;; esac; done
+    ${applied || ":"} ;;
 esac
 `;
   writeFileSync(path.join(bin, "kubectl"), script, { mode: 0o755 });
@@ -165,9 +171,13 @@ test("the front sends tokens and PDFs to the report service and the rest to the 
   const commands = ["report-service", "site"].map((name) => {
     const { patches } = parse(readProjectFile(`${kubernetes}/base/${name}/kustomization.yaml`));
     const [{ command, env }] = parse(patches[1].patch).spec.template.spec.containers;
-    const user = env.find((each: { name: string }) => each.name === "PGUSER").value;
+    const url = env.find((each: { name: string }) => each.name.endsWith("_DATABASE_URL")).value;
     const passwords = env.filter((each: { name: string }) => /PASSWORD/.test(each.name));
-    return [command.slice(3), user, passwords.map(({ value }: { value: string }) => path.basename(value))];
+    return [
+      command.slice(3),
+      new URL(url).username,
+      passwords.map(({ value }: { value: string }) => path.basename(value)),
+    ];
   });
   expect(commands).toEqual([
     [["scripts/report-service.ts", "--tokens-only"], "report_service", ["report_service_password"]],
@@ -265,15 +275,12 @@ describe.runIf(hasKubectl)("a restore", () => {
       const render = (at: string) =>
         readCluster(execFileSync("kubectl", ["kustomize", at], { encoding: "utf8" }));
       const before = render(overlay);
-      const { bin, calls } = await fakeKubectl({
+      const { bin } = await fakeKubectl({
         ...working,
         kustomize: `${realKubectl} kustomize "$2" | tee "${copy}/rendered"`,
       });
       const restore = await run(`${copy}/${kubernetes}/restore.sh`, [overlay, ...options], bin);
       expect([restore.status, restore.stderr]).toEqual([0, ""]);
-      // They would not trust the new cluster.
-      expect(calls()).toContain("delete deployment/report-service deployment/refresher ");
-
       const restored = readCluster(readFileSync(`${copy}/rendered`, "utf8"));
       const after = render(overlay);
       const { initdb } = before.spec.bootstrap;
@@ -317,6 +324,76 @@ describe.runIf(hasKubectl)("a restore", () => {
     expect(readProjectFile(`${kubernetes}/overlays/kind/archive.yaml`)).toContain(
       "serverName, value: postgres }",
     );
+  });
+});
+
+describe.runIf(hasKubectl)("a rollback", () => {
+  const live: Record<string, string> = {
+    imageName: "ghcr.io/cloudnative-pg/postgresql:19.1-minimal-trixie@sha256:0",
+    storage: '{"resizeInUseVolumes":true,"size":"80Gi"}',
+    walStorage: '{"size":"40Gi"}',
+    "plugins[0].parameters.serverName": "postgres-20261128000000",
+  };
+  const spec = (values = live) =>
+    `case "$*" in ${Object.entries(values)
+      .map(([path, value]) => `*".spec.${path}}"*) echo '${value}' ;;`)
+      .join(" ")} esac`;
+  const kustomize = `${realKubectl} kustomize "$2"`;
+  const overlay = `${kubernetes}/overlays/kind`;
+  const read = (bin: string) =>
+    parseAllDocuments(readFileSync(path.join(bin, "manifests.yaml"), "utf8")).map((it) => it.toJS());
+  const readOlder = () =>
+    parseAllDocuments(
+      execFileSync("kubectl", ["kustomize", overlay], { cwd: project, encoding: "utf8" }),
+    ).map((it) => it.toJS());
+
+  test("keeps volumes, the directory of backups and PostgreSQL's major version; all else is as in the older release", async () => {
+    const { bin } = await fakeKubectl({ ...working, kustomize, spec: spec() });
+    const { status, stderr } = await run(`${kubernetes}/release.sh`, [overlay, "--roll-back"], bin);
+    expect([status, stderr]).toEqual([0, ""]);
+    const expected = readOlder().filter(({ kind }) => kind !== "PersistentVolumeClaim");
+    for (const { kind, spec } of expected) {
+      if (kind === "Job") spec.template.spec.containers[0].command.push("--roll-back");
+      if (kind !== "Cluster") continue;
+      const { imageName, storage, walStorage, "plugins[0].parameters.serverName": serverName } = live;
+      Object.assign(spec, {
+        imageName,
+        storage: JSON.parse(storage ?? ""),
+        walStorage: JSON.parse(walStorage ?? ""),
+      });
+      spec.plugins[0].parameters.serverName = serverName;
+      spec.postgresql.parameters["single_audit.server_name"] = serverName;
+    }
+    expect(read(bin)).toEqual(expect.arrayContaining(expected));
+    expect(read(bin)).toHaveLength(expected.length);
+  });
+
+  test("differs from a release, which stops before it applies another major version of PostgreSQL", async () => {
+    const { bin, calls } = await fakeKubectl({ ...working, kustomize, spec: spec() });
+    const { status, stderr } = await run(`${kubernetes}/release.sh`, [overlay], bin);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^The cluster has PostgreSQL 19, .* 18\./)]);
+    expect(calls()).not.toContain("apply");
+  });
+
+  test("takes PostgreSQL back to an older minor version", async () => {
+    const { bin } = await fakeKubectl({
+      ...working,
+      kustomize,
+      spec: spec({ ...live, imageName: "ghcr.io/cloudnative-pg/postgresql:18.99-minimal-trixie" }),
+    });
+    expect((await run(`${kubernetes}/release.sh`, [overlay, "--roll-back"], bin)).status).toBe(0);
+    const imageOf = (manifests: { kind: string; spec: { imageName: string } }[]) =>
+      manifests.find(({ kind }) => kind === "Cluster")?.spec.imageName;
+    expect(imageOf(read(bin))).toBe(imageOf(readOlder()));
+  });
+
+  test("replaces the pods before the database, and the database also if pods do not become ready", async () => {
+    const { bin, calls } = await fakeKubectl({ ...working, kustomize, spec: spec(), rollout: "exit 1" });
+    const { status } = await run(`${kubernetes}/release.sh`, [overlay, "--roll-back"], bin);
+    expect(status).toBe(1);
+    const steps = calls().match(/rollout status|component=deployment|component!=deployment/g);
+    const servers = ["component!=deployment", "rollout status"];
+    expect(steps).toEqual([...servers, "component=deployment", ...servers]);
   });
 });
 
@@ -383,6 +460,6 @@ test("on-cluster.sh runs the commands in each section of docs/scaling.md", () =>
   ];
   for (const [, heading = ""] of document.matchAll(/^## (.+)$/gm)) {
     if (readBlocks(document, heading).some(({ language }) => language === "sh"))
-      expect(script).toMatch(new RegExp(`^(run|asked \\S+) "?${heading}\\b`, "m"));
+      expect(script).toMatch(new RegExp(`\\b(run|section) "?${heading}\\b`));
   }
 });

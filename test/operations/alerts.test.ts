@@ -114,6 +114,25 @@ const faults: [alert: string, series: Record<string, string>, delay?: number][] 
     1,
   ],
   [
+    "DiskFilling",
+    {
+      'kubelet_volume_stats_available_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        "290-0.3x600",
+      'kubelet_volume_stats_capacity_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        stays(1000),
+    },
+    1,
+  ],
+  [
+    "DiskAlmostFull",
+    {
+      'kubelet_volume_stats_available_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        stays(9),
+      'kubelet_volume_stats_capacity_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+        stays(100),
+    },
+  ],
+  [
     "DiskAlmostFull",
     {
       'node_filesystem_avail_bytes{fstype="ext4"}': stays(9),
@@ -166,6 +185,10 @@ const healthy = {
   pg_replication_lag_seconds: stays(1),
   'node_filesystem_avail_bytes{fstype="ext4"}': stays(50),
   'node_filesystem_size_bytes{fstype="ext4"}': stays(100),
+  'kubelet_volume_stats_available_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+    stays(50),
+  'kubelet_volume_stats_capacity_bytes{namespace="single-audit",persistentvolumeclaim="postgres-1-wal"}':
+    stays(100),
   node_timex_offset_seconds: stays(0.01),
   node_timex_sync_status: stays(1),
   kong_counters_memory_ratio: stays(0.79),

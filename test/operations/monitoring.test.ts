@@ -33,6 +33,7 @@ const read = (file: string) => readFile(path.join(project, file), "utf8");
 const foreign = new Set([
   "up",
   ...["node_filesystem_avail_bytes", "node_filesystem_size_bytes"],
+  ...["kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"],
   ...["node_timex_offset_seconds", "node_timex_sync_status"],
   ...["pg_stat_activity_count", "pg_settings_max_connections", "pg_replication_lag_seconds"],
   ...["cnpg_collector_up", "cnpg_backends_total", "cnpg_pg_settings_setting"],

@@ -210,7 +210,7 @@ function listSecrets(environment: Record<string, string> = {}): string[] | undef
     ([name, value]) =>
       /:\/\/[^/]*:[^/]*@/.test(value) ||
       (/PASSWORD|SECRET(?!S_)|TOKEN|KEY|DB_URI|DATABASE_URL/.test(name) &&
-        !/^@?\/run\/secrets\/(single-audit\/)?\w+$/.test(value)),
+        !/^(@?\/run\/secrets\/(single-audit\/)?\w+$|postgres:\/\/\w+@)/.test(value)),
   );
   return found.length === 0 ? undefined : found.map(([name]) => name);
 }
@@ -695,24 +695,22 @@ const kubernetes: PromiseOfFile[] = [
   ),
   ...kubernetesRow(
     "connects to PostgreSQL with the least rights, and only over TLS with a known certificate",
-    (manifests) => [
-      ofPods(manifests, (pod) => readEnvironment(pod).PGUSER),
-      manifests.find(({ metadata }) => metadata.name.startsWith("postgres-"))?.data,
-    ],
-    [
-      {
-        "deploy-database": "single_audit_owner",
-        refresher: "publisher",
-        "report-service": "report_service",
-        site: "site",
-      },
-      {
-        PGHOST: "postgres-rw",
-        PGDATABASE: "single_audit",
-        PGSSLMODE: "verify-full",
-        NODE_EXTRA_CA_CERTS: "/etc/postgres-ca/ca.crt",
-      },
-    ],
+    (manifests) =>
+      ofPods(manifests, (pod) =>
+        Object.values(readEnvironment(pod)).find((value) => /^postgres:/.test(value)),
+      ),
+    Object.fromEntries(
+      [
+        ["deploy-database", "single_audit_owner"],
+        ["refresher", "publisher"],
+        ["report-service", "report_service"],
+        ["site", "site"],
+      ].map(([pod, role]) => [
+        pod,
+        // node-postgres reads sslrootcert again for each connection.
+        `postgres://${role}@postgres-rw/single_audit?sslmode=verify-full&sslrootcert=/etc/postgres-ca/ca.crt`,
+      ]),
+    ),
   ),
   ...(["production", "development"] as const).flatMap((environment) =>
     kubernetesRow(
@@ -978,8 +976,8 @@ const alerts = {
   ArchiveFailing: "critical 15m >",
   DatabaseConnectionsNearLimit: "warning 5m > 0.8 max_connections > 0.8",
   ReplicaLagging: "warning 5m > 60 > 60 == 1 == 1",
-  DiskFilling: "warning 1h tmpfs|overlay|squashfs|ramfs 6h 86400 < 0 < 0.3",
-  DiskAlmostFull: "critical 5m tmpfs|overlay|squashfs|ramfs < 0.1",
+  DiskFilling: "warning 1h tmpfs|overlay|squashfs|ramfs 6h 86400 < 0 < 0.3 single-audit 6h 86400 < 0 < 0.3",
+  DiskAlmostFull: "critical 5m tmpfs|overlay|squashfs|ramfs < 0.1 single-audit < 0.1",
   CountersFilling: "warning 5m > 0.8",
   ClockSkewed: "warning 10m > 1 == 0",
   CertificateExpiring: "warning 1h < 14 86400",

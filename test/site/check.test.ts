@@ -45,6 +45,20 @@ beforeAll(async () => {
       audit_year: "2019",
       fac_accepted_date: "2020-03-01",
     }),
+    submission(5, {
+      auditee_name: "Elmo",
+      auditee_uei: "ELM4ELM41234",
+      auditee_ein: "362600524",
+      audit_year: "2023",
+    }),
+    // Before there were UEIs.
+    submission(6, {
+      auditee_name: "Elmo",
+      auditee_uei: "GSA_MIGRATION",
+      auditee_ein: "362600524",
+      audit_year: "2018",
+      fac_accepted_date: "2019-03-01",
+    }),
     submission(20, {
       auditee_name: '"Hidden Nation"',
       is_public: "f",
@@ -172,10 +186,21 @@ describe("a list", () => {
     expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
   });
 
+  it("finds the reports of a UEI that its auditee's page has, also those from before it had the UEI", async () => {
+    const old = readRows((await ask("/check?u=ELM4ELM41234&year=2018")).text)[0];
+    expect(old?.[1]).toContain("2019-03-01");
+    expect((await ask("/check?u=ELM4ELM41234")).text).toContain(
+      '<a href="/auditee/ELM4ELM41234">1 other report</a>',
+    );
+    const { text } = await ask("/auditee/ELM4ELM41234");
+    expect([5, 6].map((number) => text.includes(`/record/${id(number)}`))).toEqual([true, true]);
+  });
+
   it("counts findings on an agency's programs, and has no decision due for other programs", async () => {
     const cells = async (aln: string) => readRows((await ask(`/check?u=POLKPOLK1234&aln=${aln}`)).text)[0];
     expect((await cells("10"))?.[4]).toBe("2");
     expect((await cells("USDA"))?.[4]).toBe("2");
+    expect(readRows((await ask("/check?u=POLKPOLK1234&program=10")).text)[0]?.[4]).toBe("2");
     expect((await cells("Department+of+Health+and+Human+Services"))?.[4]).toBe("1");
     const ofOthers = await cells("84.010");
     expect([ofOthers?.[4], ofOthers?.at(-1)]).toEqual(["0", "–"]);
@@ -221,6 +246,21 @@ describe("a list", () => {
     const { text } = await ask("/check?u=POLKPOLK1234&aln=93.778&due=all");
     expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=past#due">Past due (1)</a>');
     expect(text).toContain('href="/check?u=POLKPOLK1234&amp;aln=93.778&amp;due=all&amp;sort=findings#due"');
+  });
+
+  it("lists all decisions if none is recent, and says which they are, of which reports, and as of when", async () => {
+    const today = new Date().toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+    const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023");
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
+    expect(readRows(section)).toHaveLength(1);
+    const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
+    expect(words).toContain(
+      `All: 1 of 1 decision, as of ${today}. They are due on all reports of these auditees for audit year 2023 with findings. The list below has only one report of each entry.`,
+    );
+    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("or later: none of");
+    const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
+    const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
+    expect(saved).toMatchObject([{ state: "past due", as_of: new Date().toISOString().slice(0, 10) }]);
   });
 
   it("counts repeated entries once, and names them", async () => {
@@ -278,6 +318,10 @@ describe("a list", () => {
     const long = await post([...many.slice(0, 999), "POLKPOLK1234", "MESAMESA1234"].join("\n"));
     expect(long.status).toBe(200);
     expect(long.text).toContain("too long for an address");
+    expect(long.text).toMatch(
+      /<button [^>]*form="again" formaction="\/check#due" name="due" value="past"[^>]*>Past due \(1\)</,
+    );
+    expect(long.text).toMatch(/<button [^>]*form="again" [^>]*name="sort" value="findings"/);
     expect(long.text).toContain("Only the first 1,000 entries were checked. 1 more were left out.");
     const rows = readRows(long.text);
     expect([rows.length, rows.at(-1)?.[0]]).toEqual([1000, expect.stringContaining("Polk County")]);
@@ -351,7 +395,8 @@ describe("a suppressed report", () => {
       ["998877665", "998877999"],
       [id(20), id(99)],
     ] as const) {
-      await measure(unknown);
+      // PostgreSQL may choose another plan at the sixth call of a connection.
+      for (let call = 0; call < 6; call += 1) await measure(unknown);
       expect(await measure(hidden)).toBe(await measure(unknown));
     }
   });

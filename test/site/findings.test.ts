@@ -39,7 +39,12 @@ const text = (number: number, finding_ref_number: string, finding_text: string) 
 beforeAll(async () => {
   const ada = { auditee_uei: "ABCDEFGH1234", auditee_state: "TX", entity_type: "local" };
   await here.write("general", [
-    submission(1, { ...ada, auditee_name: "Ada County", fac_accepted_date: "2024-05-01" }),
+    submission(1, {
+      ...ada,
+      auditee_name: "Ada County",
+      auditor_ein: "043015799",
+      fac_accepted_date: "2024-05-01",
+    }),
     submission(2, {
       auditee_uei: "BBBBBBBB1234",
       auditee_name: "=Bold City",
@@ -71,6 +76,7 @@ beforeAll(async () => {
       auditee_state: "AZ",
       entity_type: "tribal",
       is_public: "f",
+      auditor_ein: "998877664",
       fac_accepted_date: "2024-06-01",
     }),
   ]);
@@ -87,7 +93,7 @@ beforeAll(async () => {
     finding(1, "2023-002", { type_requirement: "L", is_significant_deficiency: "Y" }),
     finding(2, "2023-001", { is_questioned_costs: "Y", type_requirement: "BI" }),
     finding(2, "2023-002", { award_reference: "AWARD-0002", type_requirement: "P" }),
-    finding(3, "2021-001", { type_requirement: "" }),
+    finding(3, "2021-001", { type_requirement: "", prior_finding_ref_numbers: '"2020-001, 2019-007"' }),
     finding(3, "2021-001", { award_reference: "AWARD-0002", type_requirement: "", is_questioned_costs: "Y" }),
     finding(4, "2020-001", { type_requirement: "" }),
     finding(20, "2023-001", { type_requirement: "N" }),
@@ -186,6 +192,9 @@ describe("a search for findings", () => {
     ["auditee=CCCCCCCC1234", [cold, "4 2020-001"]],
     ["auditee=12-3456789&year=2020", ["4 2020-001"]],
     ["accepted_since=2024-04-01", ["1 2023-001", "1 2023-002"]],
+    ["auditor=04-3015799", ["1 2023-001", "1 2023-002"]],
+    ["auditor=043015799&program=93.778&repeat=Y", ["1 2023-001"]],
+    ["auditor=998877664", []],
   ])("for %s finds %j, the newest first", async (query, findings) => {
     const { status, text: body } = await get(`/findings?${query}`);
     expect([status, listFindings(body)]).toEqual([200, findings]);
@@ -276,7 +285,10 @@ describe("a search for findings", () => {
     [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
     ["words=a&words=bids", "2 findings: “bids”."],
     ["words[]=x&page=-1", "6 findings in all public audits."],
-    ["page=9999", "6 findings in all public audits."],
+    ["page=99999", "There is no page 99,999. This search has 1 page."],
+    ["page=500", "There is no page 500."],
+    ["page=x&state=TX", "The number of the page was not understood."],
+    ["auditor=KPMG+LLP", 'An auditor is named by its EIN. <a href="/search?q=KPMG%20LLP">'],
     ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
@@ -316,6 +328,19 @@ describe("a search for findings", () => {
     expect((await get("/findings?words=heat")).text).toContain("/findings.csv?words=heat&amp;texts=Y");
   });
 
+  it("says in CSV which texts are cut", async () => {
+    const long = { text: "Long. ".repeat(2000), report: id(1) };
+    const change = `update disclosed.findings_text set finding_text = $1 where report_id = $2 and finding_ref_number = '2023-002'`;
+    onTestFinished(async () => void (await here.select(change, ["Reports were late.", long.report])));
+    await here.select(change, [long.text, long.report]);
+    const rows = parse((await get("/findings.csv?state=TX&texts=Y")).text, { columns: true, bom: true });
+    const texts = (rows as Record<string, string>[]).map((row) => row.finding_text ?? "");
+    expect(texts.map((each) => / \[… The first 10,000 of 12,000 characters\. .*\]$/.test(each))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it.each<[query: string, request: RegExp]>([
     ["state=TX", /finding_summaries\?[^"<]*auditee_state=eq\.TX/],
     ["state=TX", /order=fac_accepted_date.desc.nullslast,report_id.desc,reference_number[^"<]*limit=5000/],
@@ -325,6 +350,7 @@ describe("a search for findings", () => {
     ["words=bids", /corrective_action_plans\?[^"<]*plfts\.bids/],
     ["words=bids&program=93", /findings_text\?[^"<]*findings\.federal_awards\.federal_agency_prefix=eq\.93/],
     ["auditee=CCCCCCCC1234", /finding_summaries\?[^"<]*auditee_uei=eq\.CCCCCCCC1234/],
+    ["auditor=043015799", /finding_summaries\?[^"<]*general\.auditor_ein=eq\.043015799/],
     ["auditee=123456789", /finding_summaries\?[^"<]*general\.auditee_ein=eq\.123456789/],
   ])("for %s names the API's request for the same findings", async (query, request) => {
     const { text: body } = await get(`/findings?${query}`);
@@ -337,6 +363,17 @@ describe("a search for findings", () => {
       /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
     );
     expect(body).toContain(`<a href="/record/${id(3)}#2021-001">The whole text`);
+  });
+
+  it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {
+    const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
+    expect(body).toContain(`Repeat of <a href="/record/${id(4)}#2020-001">2020-001</a>, 2019-007 <span`);
+    expect((await get("/findings?program=84.010")).text).toContain("Repeat of 2020-001, 2019-007.");
+  });
+
+  it("shows an auditee's plans that do not have the words too", async () => {
+    const { text: body } = await get("/findings?auditee=CCCCCCCC1234&words=cold");
+    expect(body).toContain('What the auditee plans</h3><p class="text">We will heat.');
   });
 
   it("offers other forms of the words, and the requirement that they name", async () => {
@@ -380,6 +417,7 @@ it("findings of an auditee with only suppressed reports are like those of an unk
 it.each([
   ["/findings?state=TX&program=HHS", "state=TX&amp;aln=93"],
   ["/findings?program=93.778&repeat=Y", "aln=93.778"],
+  ["/findings?aln=93.778&repeat=Y", "aln=93.778"],
   ["/program/93.778", "aln=93.778"],
   ["/agency/93", "aln=93"],
   ["/state/TX", "state=TX"],
@@ -411,6 +449,17 @@ describe("the page of a program, an agency or a state", () => {
     const shown = await link.textContent();
     await link.click();
     await page.getByRole("status").getByText(`${shown} findings`).waitFor();
+  });
+
+  it("has a place for each year in its pictures, also for one without audits", async () => {
+    const { text: body } = await get("/");
+    const [, drawn = ""] = /<svg class="chart" .*?>(.*?)<\/svg>/s.exec(body) ?? [];
+    expect([...drawn.matchAll(/>(20\d\d)</g)].map(([, year]) => year)).toEqual([
+      "2020",
+      "2021",
+      "2022",
+      "2023",
+    ]);
   });
 
   it("of a program has a map of the states, and the numbers as a table", async () => {
@@ -445,6 +494,8 @@ describe("the page of a program, an agency or a state", () => {
   it.each([
     ["/state/texas", "/state/TX"],
     ["/agency/HHS", "/agency/93"],
+    ["/program/93", "/agency/93"],
+    ["/agency/93.778", "/program/93.778"],
   ])("%s leads to %s", async (target, location) => {
     const { status, headers } = await get(target);
     expect([status, headers.location]).toEqual([302, location]);
@@ -457,7 +508,6 @@ describe("the page of a program, an agency or a state", () => {
     "/program/99.999",
     "/state/nowhere",
     "/agency/%27",
-    "/program/93",
     "/state/toString",
   ])("%s says that no public audit has it", async (target) => {
     const { status, text: body } = await get(target);

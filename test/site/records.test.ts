@@ -21,6 +21,13 @@ const city = {
   auditor_firm_name: "=Brown & Co",
   auditor_ein: "043015799",
 };
+const twins = {
+  auditee_name: "Twin Districts",
+  auditee_uei: "TWINSTWINS12",
+  auditee_ein: "111222335",
+  audit_year: "2022",
+  gaap_results: "unmodified_opinion",
+};
 const peer = { entity_type: "local", total_amount_expended: "1500000", gaap_results: "unmodified_opinion" };
 const number = (place: number) => `2022-${String(place).padStart(3, "0")}`;
 const finding = (report: number, reference: string, more: Row = {}): Row => ({
@@ -59,6 +66,15 @@ beforeAll(async () => {
       auditee_ein: "111222334",
       audit_year: "2021",
     }),
+    submission(30, {
+      ...twins,
+      gaap_results: "",
+      resubmission_version: "2",
+      fy_end_date: "2022-12-31",
+      fac_accepted_date: "2023-09-01",
+    }),
+    submission(31, { ...twins, fy_end_date: "2022-06-30", fac_accepted_date: "2023-01-01" }),
+    submission(32, { ...twins, audit_year: "2021", gaap_results: "adverse_opinion" }),
     // With Alder and Biennial City, these are 20 reports.
     ...range(18, 100).map((each) => submission(each, peer)),
     submission(150, { ...peer, is_public: "f" }),
@@ -271,6 +287,17 @@ describe("the page of an auditee", () => {
     expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
   });
 
+  it("tells reports of the same year apart, and does not count a report that states no opinion as one that is not clean", async () => {
+    const text = await open("/auditee/TWINSTWINS12");
+    expect(text).toContain(" 1 without findings states no opinion.");
+    for (const part of [
+      `2022 resubmitted, fiscal year to 2022-12-31 , ${id(30)} Not stated opinion not stated`,
+      `2022 fiscal year to 2022-06-30 , ${id(31)} Clean`,
+      "2021 Not clean",
+    ])
+      expect(text).toContain(part);
+  });
+
   it("links to its findings of all years", async () => {
     for (const each of ["ALDERALDER12", "111222333"])
       expect((await get(`/auditee/${each}`)).text).toContain(
@@ -293,6 +320,11 @@ describe("the page of an auditee", () => {
     );
     // In other years, there are too few.
     expect(text.match(/have fewer/g)).toHaveLength(1);
+    // The API has the groups of all rows, with their medians.
+    expect(decodeURIComponent((await get("/auditee/ALDERALDER12")).text)).toContain(
+      "/totals_by_peers?limit=20000&amp;or=(and(audit_year.eq.2023,entity_type.eq.local,expended_from.eq.1000000))",
+    );
+    expect(await here.list("select distinct median_findings from disclosed.totals_by_peers")).toEqual(["0"]);
   });
 
   it("lists the reports in which it is an additional UEI", async () => {

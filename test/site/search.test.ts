@@ -178,6 +178,8 @@ describe("a search", () => {
     ["50%_\\ bold", [14]],
     ["Academy springfield hills", [10]],
     ["Washington hills NH", [10]],
+    ["Springfield NH washington academy", [10]],
+    ["springfield nh academy 2023", [10]],
   ])("for %s finds the reports %j", async (text, reports) => {
     const { status, text: body } = await search(text);
     expect([status, listReports(body)]).toEqual([200, reports]);
@@ -232,6 +234,8 @@ describe("a search", () => {
     ["Shelbey", "SHELBY COUNTY"],
     ["Municipo de Anasko", "Municipio de Añasco"],
     ["Univercity of Iowa", "University of Iowa"],
+    ["93.778 Texs", "93.778 Texas"],
+    ["93.778 New Hamphsire 2020", "93.778 New Hampshire 2020"],
     ["Washinton Acadmey Springfeld", "Washington Academy"],
     ["Hiden Nation", undefined],
     ["Zzyzx", undefined],
@@ -240,6 +244,14 @@ describe("a search", () => {
     const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
     if (name === undefined) expect(list).toBe("");
     else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
+  });
+
+  it.each([
+    ["lost receipts 93.778", "words=lost+receipts&amp;program=93.778"],
+    ["CFDA 93.778 receipts, Texas 2023", "words=receipts&amp;state=TX&amp;year=2023&amp;program=93.778"],
+    ["lost receipts HHS", "words=lost+receipts&amp;program=93"],
+  ])("for words and a program, %s, leads to the findings with both", async (typed, target) => {
+    expect((await search(typed)).text).toContain(`<a href="/findings?${target}">`);
   });
 
   it("that finds nothing names the columns that it did not search, with links to the explorer", async () => {
@@ -282,9 +294,13 @@ describe("a search", () => {
     expect(listReports((await get(target)).text)).toEqual(reports);
   });
 
-  it("for an EIN links to the request that also finds reports by their additional EINs", async () => {
-    const { text } = await search("42-6005243");
-    expect(text).toContain(`/general?report_id=in.(${id(5)},${id(1)})&amp;`);
+  it.each([
+    ["42-6005243", [5, 1]],
+    ["93.778 CA", [9, 8]],
+    ["Shelby County", [6, 5]],
+  ])("for %s names the API's request for the audits on the page", async (typed, reports) => {
+    const { text } = await search(typed);
+    expect(text).toContain(`/general?report_id=in.(${reports.map((each) => id(each)).join()})&amp;`);
   });
 
   // With more regular expressions than PostgreSQL keeps, it would compile each of them for each program.
@@ -480,6 +496,12 @@ describe("a row of a search", () => {
 });
 
 describe("a search is narrowed by its form", () => {
+  it("lists the states by their names", async () => {
+    const [, list = ""] = /<select id="state".*?>(.*?)<\/select>/s.exec((await search("county")).text) ?? [];
+    const names = [...list.matchAll(/>([^<]+)<\/option>/g)].map(([, name = ""]) => name);
+    expect(names.slice(0, 3)).toEqual(["All", "Alabama", "Alaska"]);
+  });
+
   it.each([
     ["/search?q=county&state=IA", [1]],
     ["/search?q=county&year=2022", [3]],

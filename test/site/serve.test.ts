@@ -61,6 +61,8 @@ it("the changes on the page are also a CSV file, and unknown tables of totals ge
   expect(body).toMatch(/publication,published_at,change,report_id,auditee_name\n/);
   expect((await get("/changes")).body).toContain('<a href="/changes.csv">CSV for spreadsheets</a>');
   expect((await get("/totals.csv?by=constructor")).status).toBe(404);
+  expect((await get("/totals.csv?by=state&year=1899")).status).toBe(400);
+  expect((await get("/totals?year=1899")).body).toContain("No public audit has the audit year");
 });
 
 it("the feed of changes is Atom that links to the page", async () => {
@@ -68,6 +70,8 @@ it("the feed of changes is Atom that links to the page", async () => {
   expect([status, headers["content-type"]]).toEqual([200, "application/atom+xml; charset=utf-8"]);
   expect(body).toContain(`<link rel="alternate" type="text/html" href="${target.appUrl}/changes"/>`);
   expect((await get("/changes")).body).toContain('type="application/atom+xml" href="/changes.atom"');
+  // A feed without entries has the date of its data set.
+  expect((await get("/changes.atom?u=ZZZZZZZZ1234")).body).toMatch(/<updated>20[2-9]\d-/);
 });
 
 it("assets have a hash in their name and are cached for a year, and together they are small", async () => {

@@ -430,12 +430,13 @@ describe.each([
     expect(bytes).toBeLessThan(40_000);
   });
 
-  it("fits a phone with text of twice the size", async () => {
-    const { page, checkFit } = await site.open(await fillIn(address), {
+  it("fits a phone with text of twice the size: no column is out of sight, and no word is broken", async () => {
+    const { page, checkFit, checkLines } = await site.open(await fillIn(address), {
       viewport: { width: 360, height: 740 },
     });
     await page.evaluate("document.documentElement.style.fontSize = '200%'");
     await checkFit();
+    await checkLines();
   });
 
   it("prints as a file note: tables stay tables, and it names its data set", async () => {
@@ -543,6 +544,13 @@ it("the Python commands on /files keep leading zeros and the text N/A, and print
 });
 
 describe("on a phone", () => {
+  it("results come before the filters of a search for findings", async () => {
+    const { page } = await site.open("/findings?words=control", { viewport: { width: 360, height: 740 } });
+    const results = await page.locator(".found").first().boundingBox();
+    expect(results?.y).toBeLessThan(740);
+    expect(await page.getByLabel("Requirement").isVisible()).toBe(false);
+  });
+
   it.each(["/", "/findings", "/explorer#api_v1_1_0/general?is_public=eq.false"])(
     "%s has room for its content, and text of twice the size fits",
     async (address) => {

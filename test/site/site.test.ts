@@ -260,7 +260,12 @@ describe("the totals", again, () => {
       expect(rows.length).toBeGreaterThan(3);
       const read = page.locator(`#${id} tbody tr`);
       const shown = await read.evaluateAll((trs) =>
-        trs.map((tr) => [...tr.children].slice(0, 4).map((cell) => cell.textContent?.split(" ")[0])),
+        trs.map((tr) =>
+          [...tr.children].slice(0, 4).map(({ textContent: text }) => {
+            // The code of a state comes after its name.
+            return /\((\w\w)\)$/.exec(text.trim())?.[1] ?? text.split(" ")[0];
+          }),
+        ),
       );
       expect(shown.sort()).toEqual(rows.map(Object.values).sort());
     }
@@ -371,7 +376,7 @@ describe("the totals", again, () => {
     const numbers = found.map((text) => Number(text.replaceAll(",", "")));
     expect(numbers).toEqual([...numbers].sort((one, other) => other - one));
     const rows = page.locator(".rows-table tbody tr");
-    const row = states.getByRole("row", { name: new RegExp(`^${state?.name} `) });
+    const row = states.getByRole("row", { name: new RegExp(`\\(${state?.name}\\) `) });
     await row
       .getByRole("link", { name: String(state?.submissions), exact: true })
       .first()

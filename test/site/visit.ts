@@ -60,6 +60,11 @@ export async function visit(
       )) as string[];
       expect(cut).toEqual([]);
     },
+    /** Fails if a part of the page scrolls sideways, or if a line breaks in the middle of a word. */
+    checkLines: async () => {
+      const found = (await page.evaluate(findBadLines)) as string[];
+      expect(found).toEqual([]);
+    },
     /** How many requests the page has sent to the API. */
     countRequests: () => requests,
     /** Closes the page. Fails if it contacted another host, or logged a warning or an error. */
@@ -70,3 +75,24 @@ export async function visit(
     },
   };
 }
+
+/** Code and addresses are not words. */
+const findBadLines = `(() => {
+  const found = [...document.querySelectorAll("main .scroll")]
+    .filter((it) => it.checkVisibility() && it.scrollWidth > it.clientWidth + 1)
+    .map((it) => it.outerHTML.slice(0, 120));
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const parent = text.parentElement;
+    const thead = parent.closest("thead");
+    if (thead && getComputedStyle(thead).clipPath !== "none") continue;
+    if (!parent.checkVisibility() || parent.closest(".visually-hidden, .address, .id, code, svg")) continue;
+    for (const { 0: word, index } of text.data.matchAll(/(?<!\\S)\\p{L}+[.,;:]?(?!\\S)/gu)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(word);
+    }
+  }
+  return found;
+})()`;

@@ -29,6 +29,8 @@ export interface S3Server {
   bytesSent: number;
   /** Whether it refuses to replace an object if the request says so, as S3 does. */
   hasConditionalWrites: boolean;
+  /** Whether the credentials may not write. */
+  isReadOnly: boolean;
   /** If set, every response has this status and error code. */
   failure: { status: number; code: string } | null;
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     stalled: null,
     bytesSent: 0,
     hasConditionalWrites: true,
+    isReadOnly: false,
     failure: null,
   };
 
@@ -79,6 +82,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     const key = decodeURIComponent(encoded);
     if (name !== bucket) return fail(404, "NoSuchBucket");
     if (method === "PUT") {
+      if (state.isReadOnly) return fail(403, "AccessDenied");
       if (state.hasConditionalWrites && headers["if-none-match"] === "*" && state.objects.has(key))
         return fail(412, "PreconditionFailed");
       state.objects.set(key, sent);

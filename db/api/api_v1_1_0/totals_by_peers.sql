@@ -7,7 +7,8 @@ select
   totals_by_peers.expended_from,
   totals_by_peers.expended_to,
   totals_by_peers.findings,
-  totals_by_peers.submissions
+  totals_by_peers.submissions,
+  totals_by_peers.median_findings
 from dissemination.totals_by_peers;
 
 comment on view api_v1_1_0.totals_by_peers is
@@ -34,5 +35,8 @@ comment on column api_v1_1_0.totals_by_peers.findings is
 comment on column api_v1_1_0.totals_by_peers.submissions is
   E'Submissions\n'
   'Number of reports of the group that have this many findings.';
+comment on column api_v1_1_0.totals_by_peers.median_findings is
+  E'Median\n'
+  'Median number of findings in the group''s reports, the same in each of its rows. At least half of the reports have no more.';
 
 grant select on api_v1_1_0.totals_by_peers to api_public, api_tribal;

@@ -23,7 +23,7 @@ begin
       from (
         select
           general.report_id, general.audit_year, general.fy_start_date, general.fy_end_date, general.fac_accepted_date,
-          general.audit_period_covered, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
+          general.audit_period_covered, general.resubmission_version, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
           general.auditee_state, general.entity_type, general.total_amount_expended, general.gaap_results,
           general.sp_framework_opinions, general.auditor_firm_name, general.auditor_ein,
           general.is_internal_control_material_weakness_disclosed, general.is_internal_control_deficiency_disclosed,

@@ -5,16 +5,16 @@ language sql stable security invoker set search_path = ''
 as $$
   select jsonb_build_object(
     'finding_text', (
-      select "left"(string_agg(parts.finding_text, '' order by parts.row_number), longest)
+      select publication.shorten_text(string_agg(parts.finding_text, '' order by parts.row_number), longest)
       from disclosed.findings_text as parts
       where parts.report_id = asked_report_id and parts.finding_ref_number = number
     ),
     'planned_action', (
-      select "left"(string_agg(parts.planned_action, '' order by parts.row_number), longest)
+      select publication.shorten_text(string_agg(parts.planned_action, '' order by parts.row_number), longest)
       from disclosed.corrective_action_plans as parts
       where parts.report_id = asked_report_id and parts.finding_ref_number = number
     )
   )
 $$;
 comment on function publication.join_texts is
-  'Returns the beginnings of a public finding''s text and of its plan.';
+  'Returns a public finding''s text and its plan. The end of a longer one says that the rest is left out.';

@@ -39,6 +39,7 @@ begin
         'audit_year', general.audit_year,
         'fy_end_date', general.fy_end_date,
         'auditor_firm_name', general.auditor_firm_name,
+        'auditor_ein', general.auditor_ein,
         'total_amount_expended', general.total_amount_expended,
         'fac_accepted_date', general.fac_accepted_date,
         'gaap_results', general.gaap_results,

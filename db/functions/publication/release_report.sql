@@ -5,6 +5,12 @@ as $$
 declare
   released publication.suppressed_reports;
 begin
+  -- A running publication has already recorded its suppressed reports, and would not record this one again.
+  if not pg_try_advisory_xact_lock_shared(hashtext('publication')) then
+    raise exception 'The report % cannot be released while a refresh, a rollback or the writing of bulk files is running. Try again when it has ended.',
+      released_report_id
+      using errcode = 'lock_not_available';
+  end if;
   delete from publication.suppressed_reports where report_id = released_report_id returning * into released;
   if not found then
     raise exception 'The report % is not in publication.suppressed_reports. Check the report ID. The report may already have been released.',

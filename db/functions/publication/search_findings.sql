@@ -57,6 +57,8 @@ begin
             ('direct', sums.direct), ('passed_through', sums.passed_through)
         ) as flags (name, findings)
         where flags.findings > 0
+      ), own as materialized (
+        select array(select publication.list_auditee_reports($1 ->> 'auditee')) as reports
       ), shown as (
         select
           matches.*,
@@ -78,7 +80,16 @@ begin
               'auditee_name', general.auditee_name,
               'auditee_city', general.auditee_city,
               'text', publication.excerpt_text(texts.text, $3, $6),
-              'plan', case when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3, $6) end
+              -- An auditee's findings are shown with their plans.
+              'plan', case
+                when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3, $6)
+                when $1 ? 'auditee' then publication.excerpt_text(plans.text, null, $6)
+              end,
+              'earlier', case when $1 ? 'auditee' and shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
+                shown.audit_year,
+                (regexp_split_to_array(shown.prior_finding_ref_numbers, '[,;\s]+'))[1:20],
+                (select own.reports from own)
+              ) end
             )
             order by shown.place
           ), '[]')
@@ -106,5 +117,5 @@ begin
 end
 $$;
 comment on function publication.search_findings is
-  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for.';
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. For an auditee, "earlier" has the public findings that a finding repeats.';
 grant execute on function publication.search_findings to site;

@@ -22,6 +22,12 @@ as $$
     values
       ('report_ids', 'findings.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
       ('auditee', 'findings.report_id = any (array(select publication.list_auditee_reports($1 ->> ''auditee'')))'),
+      (
+        'auditor',
+        -- Some auditors have tens of thousands of reports. Looking these up would take longer than a scan, and would not find the newest first.
+        '(findings.report_id in ('
+        'select general.report_id from disclosed.general where general.auditor_ein = $1 ->> ''auditor'')) is true'
+      ),
       ('year', 'findings.audit_year = $1 ->> ''year'''),
       ('state', 'findings.auditee_state = $1 ->> ''state'''),
       ('entity_type', 'findings.entity_type = $1 ->> ''entity_type'''),

@@ -42,7 +42,7 @@ return {
       resubmission = { "report_id", "auditee_uei", "audit_year", "fac_accepted_date", "version", "status", "previous_report_id", "next_report_id", "original_submission_date" },
       secondary_auditors = { "report_id", "auditee_uei", "audit_year", "fac_accepted_date", "auditor_ein", "auditor_name", "contact_name", "contact_title", "contact_email", "contact_phone", "address_street", "address_city", "address_state", "address_zipcode", "row_number" },
       totals_by_agency = { "audit_year", "federal_agency_prefix", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
-      totals_by_peers = { "audit_year", "entity_type", "expended_from", "expended_to", "findings", "submissions" },
+      totals_by_peers = { "audit_year", "entity_type", "expended_from", "expended_to", "findings", "submissions", "median_findings" },
       totals_by_program = { "audit_year", "aln", "federal_program_name", "awards", "amount_expended", "findings", "material_weaknesses" },
       totals_by_state = { "audit_year", "auditee_state", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
     },

@@ -361,6 +361,8 @@ export const attacks: Record<string, string> = {
     "describe_programs() counts other awards than the public ones",
   "update suppressed.general set fac_accepted_date = '2099-01-01'; do $$ begin execute replace(pg_get_functiondef('publication.describe_totals()'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
     "describe_totals() knows a newer report than the public ones",
+  "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('newest_submission', (select max(fac_accepted_date) from disclosed.general), 'example', (select to_jsonb(general) from suppressed.general limit 1)) $$":
+    "describe_totals() names a suppressed report",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "Unlisted: function publication.describe_totals() runs as the deploying role",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*)))) from (select from disclosed.federal_awards union all select from suppressed.federal_awards) as rows $$":
@@ -434,7 +436,7 @@ export const attacks: Record<string, string> = {
     "disclosed.totals_by_state should count all public rows of federal_awards and no others",
   "update disclosed.search_terms set report_id = (select min(report_id) from suppressed.general) where report_id = (select min(report_id) from disclosed.search_terms)":
     "disclosed.search_terms reveals data of suppressed submissions",
-  "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20)":
+  "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20, 0)":
     "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",

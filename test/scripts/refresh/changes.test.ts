@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { type Change, type Changes, changes as changesSchema } from "../../../site/changes.ts";
+import { readChangesFilter, readPublications } from "../../../site/changes-filter.ts";
 import { readSiteConfig, type SiteConfig } from "../../../site/config.ts";
 import { writeChanges, writeFeed } from "../../../site/pages/changes.ts";
 import { openPublicFiles } from "../../../site/public-data/public-files.ts";
@@ -38,7 +39,7 @@ async function publish(
 
 const readManifest = async () => (await app.inject("/public-data/manifest.json")).json();
 
-const writePage = (changes: Changes, number?: number) =>
+const writePage = (changes: Changes, asked: Record<string, string> = {}, kept = changes) =>
   writeChanges(
     {
       config: readSiteConfig({ API_URL: "https://api.example.gov" }) as SiteConfig,
@@ -46,11 +47,10 @@ const writePage = (changes: Changes, number?: number) =>
       appUrl: "https://app.example.gov",
       hasPublicData: true,
       locate: (name) => `/assets/${name}`,
-      asked: {},
+      asked,
     },
     changes,
-    undefined,
-    number,
+    { filter: readChangesFilter(asked), kept, publications: readPublications(asked) },
   );
 
 /** The reports that the last publication listed as changed. */
@@ -122,15 +122,41 @@ it("the page and the feed show the same changes, newest first, and link to more 
     manifest.map(({ added, changed, removed }: Change["counts"]) => ({ added, changed, removed })).reverse(),
   );
   expect(changes[0]?.first.added).toEqual(last.added.slice(0, 100).map(id));
-  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true }, changes);
+  const feed = writeFeed(
+    { appUrl: "https://app.example.gov", hasPublicData: true, facts: undefined },
+    changes,
+  );
   expect(feed.match(/<entry>/g)).toHaveLength(changes.length);
   expect(feed).toContain(`<id>https://app.example.gov/changes#${changes[0]?.number}</id>`);
   expect(feed).toContain("first 20 of 150");
   expect(feed).not.toContain(`>${id(last.added[20] ?? 0)}&lt;`);
   expect(feed).toContain(`href="https://app.example.gov/changes?number=${changes[0]?.number}"`);
-  const page = writePage(changes, changes[0]?.number);
+  const page = writePage(changes, { number: String(changes[0]?.number) });
   expect(page).toContain("first 100 of 150");
   expect(page.match(/<section id=/g)).toHaveLength(1);
+});
+
+it("the page says how many publications it shows, and shows only those since a date", () => {
+  const none = { added: [], changed: [], removed: [] };
+  const kept = ["2026-03-10T02:00Z", "2026-02-10T12:00Z", "2026-01-10T12:00Z"].map((published, place) => ({
+    number: 3 - place,
+    published_at: new Date(published),
+    data_set: randomUUID(),
+    counts: { added: 0, changed: 0, removed: 0 },
+    first: none,
+    names: {},
+  }));
+  const count = (page: string) => page.match(/<section id="\d+"/g)?.length;
+  const all = writePage(kept);
+  expect([count(all), all]).toEqual([3, expect.stringContaining("3 publications since January 10, 2026,")]);
+  // The newest was published on March 9 in the Eastern time zone.
+  const newest = writePage(kept, { since: "2026-03-09" });
+  expect(newest).toContain("1 publication since March 9, 2026,");
+  expect(newest).toContain('href="/changes.csv?since=2026-03-09"');
+  expect([count(newest), count(writePage(kept, { since: "2026-03-10" }))]).toEqual([1, undefined]);
+  const filtered = writePage(kept.slice(1, 2), { state: "TX", since: "2000-01-01" }, kept);
+  expect(filtered).toContain("1 of 3 publications since January 10, 2026 added or changed these reports.");
+  expect(writePage(kept, { since: "soon" })).toContain("Not understood: “soon”");
 });
 
 it("a page and a feed of 100 large publications stay small", () => {
@@ -150,7 +176,7 @@ it("a page and a feed of 100 large publications stay small", () => {
     const counts = { added: 5000, changed: 5000, removed: 5000 };
     return { number: 100 - number, published_at: new Date(), data_set: randomUUID(), counts, first, names };
   });
-  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true }, large);
+  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true, facts: undefined }, large);
   for (const written of [writePage(large), feed]) expect(gzipSync(written).length).toBeLessThan(40_000);
   expect(writePage(large)).toContain('<a href="/changes?number=1">More reports of this publication</a>');
 });
@@ -198,7 +224,7 @@ it("a filter lists reports that are public now and were added or changed, and no
     [[id(5003), id(5004)], {}],
     [[], { [id(5002)]: "Name 5002" }].with(0, expect.anything()),
   ]);
-  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false }, all);
+  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined }, all);
   expect(feed).toContain("Name 5002");
   expect(feed).not.toContain("Name 5003");
 });
@@ -227,7 +253,7 @@ it("a feed is valid XML, whatever the names contain", async () => {
   const [report = ""] = change?.first.added ?? [];
   const names = { [report]: "Bell\u0007 \ufffe \ud800 & 😀 City" };
   const feed = writeFeed(
-    { appUrl: "https://app.example.gov", hasPublicData: false },
+    { appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined },
     changesSchema.parse([{ ...change, names }]),
   );
   expect(feed).toContain("Bell   &amp;amp; 😀 City");

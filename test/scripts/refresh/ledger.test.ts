@@ -152,6 +152,45 @@ it("a suppression in the ledger overrides a release that the ledger does not hav
   expect(await ask(restored, "select report_id from publication.suppressed_reports")).toEqual([id(2)]);
 });
 
+it("a report cannot be released while a publication is running, so the ledger has each suppression that is live", async () => {
+  await publish(2);
+  const stop = { "publish.sql": (sql: string) => `${sql}\nselect pg_advisory_xact_lock(58);` };
+  await select("select pg_advisory_lock(58)");
+  const publishing = withDefinitions(stop, () => publish(2));
+  await expect.poll(() => list("select pid from pg_locks where objid = 58 and not granted")).toHaveLength(1);
+  const released = await here.refresh("--release", id(2));
+  const bySql = here.asPublisher(() => select("select publication.release_report($1)", [id(2)]));
+  await expect(bySql).rejects.toThrow(
+    `The report ${id(2)} cannot be released while a refresh, a rollback or the writing of bulk files is running.`,
+  );
+  await select("select pg_advisory_unlock(58)");
+  expect(await publishing).toMatchObject({ code: 0 });
+  expect(released).toEqual({
+    code: 3,
+    output: expect.stringMatching(/A refresh, .* is running: .*\. Try again when it has ended/),
+  });
+  expect(await list("select report_id from publication.suppressed_reports")).toEqual([id(2)]);
+  expect(await here.refresh("--release", id(2))).toMatchObject({ code: 0 });
+});
+
+it("a release in the ledger is learned when the running refresh has ended", async () => {
+  const [before] = await select("select last_object from ledger.claim");
+  await publish(2);
+  await here.refresh("--release", id(2));
+  await compare();
+  await select("delete from ledger.entries");
+  await select("update ledger.claim set last_object = $1, server_started_at = '2000-01-01'", [
+    before.last_object,
+  ]);
+  await select("select pg_advisory_lock(hashtext('publication'))");
+  await expect(compare()).rejects.toThrow("Try again when it has ended");
+  expect(await isOn()).toBe(false);
+  await select("select pg_advisory_unlock(hashtext('publication'))");
+  await compare();
+  expect(await isOn()).toBe(true);
+  expect(await list("select report_id from publication.suppressed_reports")).toEqual([]);
+});
+
 it("a copy that gets its own ledger first reads the original's ledger, and is then independent", async () => {
   const copy = await copyNow();
   await publish(2);
@@ -363,7 +402,8 @@ it("a database that lost everything reads its suppressions from the ledger", asy
   expect(await publicReports()).toEqual([1]);
 });
 
-it("a bucket must support conditional writes", async () => {
+/** Provides a bucket for ledgers. */
+async function useBucket() {
   const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "secret" };
   const s3 = await startS3Server({ bucket: "data", ...keys });
   onTestFinished(() => s3.close());
@@ -373,16 +413,42 @@ it("a bucket must support conditional writes", async () => {
     forcePathStyle: true,
     ledgerCredentials: keys,
   };
-  const begin = (place: string) =>
-    withPublisher(on(here.database.url), (client) => beginLedger(client, place, storage));
+  const withStorage = (work: typeof compareWithLedger) =>
+    withPublisher(on(here.database.url), (client) => work(client, storage));
+  return {
+    s3,
+    begin: (place: string) => withStorage((client) => beginLedger(client, place, storage).then(() => {})),
+    compareWithBucket: () => withStorage(compareWithLedger),
+  };
+}
+
+it("a bucket must support conditional writes", async () => {
+  const { s3, begin, compareWithBucket } = await useBucket();
   s3.hasConditionalWrites = false;
   await expect(begin("s3://data/one")).rejects.toThrow("does not support conditional writes (If-None-Match)");
   s3.hasConditionalWrites = true;
   await begin("s3://data/two");
   await select("select access.revoke_key($1)", [await issueKey()]);
-  await withPublisher(on(here.database.url), (client) => compareWithLedger(client, storage));
+  await compareWithBucket();
   expect([...s3.objects.keys()].filter((key) => key.startsWith("two/"))).toEqual([
     "two/000000000001.jsonl",
     "two/000000000002.jsonl",
   ]);
+});
+
+it("if the ledger can only be read, a message says so, and PostgreSQL may restart", async () => {
+  const { s3, begin, compareWithBucket } = await useBucket();
+  const refused =
+    "s3://data/ledger/000000000002.jsonl cannot be written: AccessDenied. Let the refresher read and write there (docs/operations.md, The ledger).";
+  await begin("s3://data/ledger");
+  s3.isReadOnly = true;
+  await select("select access.revoke_key($1)", [await issueKey()]);
+  await expect(compareWithBucket()).rejects.toThrow(refused);
+  await select("update ledger.claim set server_started_at = '2000-01-01'");
+  expect(await isOn()).toBe(false);
+  await expect(compareWithBucket()).rejects.toThrow(refused);
+  expect(await isOn()).toBe(true);
+  s3.isReadOnly = false;
+  await compareWithBucket();
+  expect(s3.objects.has("ledger/000000000002.jsonl")).toBe(true);
 });
