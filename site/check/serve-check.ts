@@ -80,7 +80,7 @@ export function serveCheck(
       posts.route({
         method: "POST",
         url,
-        errorHandler: refuseLargeBody,
+        errorHandler: refuseBody,
         handler: (request, reply) => {
           if (typeof request.body !== "string") return sendError(reply, notAForm);
           return receive(request, reply, readForm(request.body));
@@ -144,7 +144,9 @@ const tooLarge = makeError(413, "list_too_long", {
   hint: "Check at most 1,000 UEIs, EINs or report IDs at a time.",
 });
 
-function refuseLargeBody(error: Error, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if ((error as { code?: string }).code !== "FST_ERR_CTP_BODY_TOO_LARGE") throw error;
-  return sendError(reply, tooLarge);
+function refuseBody(error: Error, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code } = error as { code?: string };
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return sendError(reply, tooLarge);
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return sendError(reply, notAForm);
+  throw error;
 }

@@ -447,8 +447,10 @@ describe("hostile input", () => {
   });
 
   it("that is no form, or too long, is refused with a page that says what to do", async () => {
-    const other = await ask("/check", { body: "POLKPOLK1234", type: "text/plain" });
-    expect([other.status, other.text]).toEqual([415, expect.stringContaining("not sent as a form")]);
+    for (const type of ["text/plain", "form", ";", " "]) {
+      const other = await ask("/check", { body: "POLKPOLK1234", type });
+      expect([other.status, other.text], type).toEqual([415, expect.stringContaining("not sent as a form")]);
+    }
     const long = await ask("/check", { body: `u=${"x".repeat(300_000)}` });
     expect([long.status, long.text]).toEqual([413, expect.stringContaining("longer than 256 KB")]);
     expect(long.text).toContain("<!doctype html>");

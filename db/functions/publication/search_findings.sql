@@ -87,7 +87,7 @@ begin
               end,
               'earlier', case when $1 ? 'auditee' and shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
                 shown.audit_year,
-                (regexp_split_to_array(shown.prior_finding_ref_numbers, '[,;\s]+'))[1:20],
+                (regexp_split_to_array(shown.prior_finding_ref_numbers, '[,;\s]+'))[1:200],
                 (select own.reports from own)
               ) end
             )
