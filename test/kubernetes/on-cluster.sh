@@ -36,15 +36,15 @@ publish_without() {
     | kubectl exec --namespace=single-audit --stdin deployment/storage -- sh -c 'cat > /data/single-audit/source/general.csv'
   refresh
 }
-# get QUERY [KEY]: the API's status and response
+# get REQUEST KEY: the API's status and response
 get() {
   client exec front -- node --input-type=module --eval '
     const [url, key] = process.argv.slice(1);
     const response = await fetch(url, { headers: { "x-api-key": key } });
-    console.log(response.status, await response.text());' "http://127.0.0.1:8000/general?$1" "$2"
+    console.log(response.status, await response.text());' "http://127.0.0.1:8000/$1" "$2"
 }
 # shows REPORT true|false: whether the API shows the report as public
-shows() { [ "$(get "select=is_public&report_id=eq.$1" "$ASKING")" = "200 [{\"is_public\":$2}]" ]; }
+shows() { [ "$(get "general?select=is_public&report_id=eq.$1" "$ASKING")" = "200 [{\"is_public\":$2}]" ]; }
 # asked STATUSES COMMAND…: fails if the client got other statuses while the command ran.
 asked() {
   since=$(date -u +%Y-%m-%dT%H:%M:%SZ)
@@ -89,7 +89,7 @@ make_release() {
   kind load docker-image "single-audit:$1"
 }
 setting() { database psql --no-align --tuples-only --command='show checkpoint_timeout'; }
-column() { get 'select=other_id&limit=1' "$ASKING" | cut -c1-3; }
+column() { get 'additional_eins?select=other_id&limit=1' "$ASKING" | cut -c1-3; }
 roll_back() {
   database run "Roll back a deployment" release.sh
   database run "Roll back a deployment" "db:deploy -- --roll-back"
@@ -98,8 +98,9 @@ export PREVIOUS=$(git rev-parse HEAD)
 default=$(setting)
 # A release with a migration, a column and another setting of PostgreSQL.
 printf -- '-- Lock level: brief.\nalter table access.tiers add column other_id integer;\n' > db/migrations/29990101000000000_add_other_id.sql
-sed -i 's/^from dissemination/, general.report_id as other_id\n&/' db/api/api_v1_1_0/general.sql
-echo "comment on column api_v1_1_0.general.other_id is E'Other ID\\nA column.';" >> db/api/api_v1_1_0/general.sql
+view=db/api/api_v1_1_0/additional_eins.sql
+sed -i 's/^from dissemination/, additional_eins.report_id as other_id\n&/' $view
+echo "comment on column api_v1_1_0.additional_eins.other_id is E'Other ID\\nA column.';" >> $view
 sed -i 's/max_wal_size: .*/&\n      checkpoint_timeout: 6min/' deploy/kubernetes/base/postgres.yaml
 make_release changed
 asked '200|50[34]' deploy/kubernetes/release.sh $kind
@@ -146,7 +147,7 @@ refresh --release "$RELEASED" --operator test
 publish_without "$SUPPRESSED"
 shows "$RELEASED" true
 shows "$SUPPRESSED" false
-[ "$(get limit=1 "$REVOKED" | cut -c1-3)" = 401 ]
+[ "$(get "general?limit=1" "$REVOKED" | cut -c1-3)" = 401 ]
 # The refresher writes the revocation and the release to the ledger every few seconds. The restore reads WAL from the bucket.
 sleep 10
 run "Back up" pg_switch_wal
@@ -165,13 +166,13 @@ sleep 5
 client logs client --since=5s | grep '^200$' > /dev/null
 shows "$RELEASED" true
 shows "$SUPPRESSED" false
-[ "$(get limit=1 "$REVOKED" | cut -c1-3)" = 401 ]
+[ "$(get "general?limit=1" "$REVOKED" | cut -c1-3)" = 401 ]
 
 sed -i 's/value: .* }/value: postgres-next }/' $kind/archive.yaml
 asked '200|40[01]|50[34]|none' run "Upgrade PostgreSQL"
 shows "$RELEASED" true
 shows "$SUPPRESSED" false
-[ "$(get limit=1 "$REVOKED" | cut -c1-3)" = 401 ]
+[ "$(get "general?limit=1" "$REVOKED" | cut -c1-3)" = 401 ]
 
 # New and old pods run side by side for a moment.
 document=docs/operations.md
