@@ -23,8 +23,11 @@ To change a secret, remove its file and run this command again. Remove the files
   gateway_token with jwt_secret`,
   )
   .parse();
-/** If the server does not answer, PostgREST gives up after 3 s and clients get 503. By default, that takes minutes. */
-const unreachable = "connect_timeout=2&tcp_user_timeout=3000";
+/**
+ * If the server does not answer, PostgREST gives up after 3 s, or 8 s if it waits for a query's result, and clients get 503. By
+ * default, that takes minutes, or two hours.
+ */
+const unreachable = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idle=5&keepalives_interval=1";
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
 
 try {

@@ -20,9 +20,10 @@ for name in access_key secret_key; do
 done
 [ -e "$directory/site_password" ] || write_secret site_password "$(node -p 'require("crypto").randomBytes(32).toString("base64url")')"
 address() {
-  # If a server does not respond, PostgREST gives up within 3 s and tries another one.
+  # If a server does not respond, PostgREST gives up within 3 s and tries another one. If it waits for a query's result, within 8 s.
   echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full\
-&sslrootcert=/etc/postgres-ca/ca.crt&connect_timeout=2&tcp_user_timeout=3000"
+&sslrootcert=/etc/postgres-ca/ca.crt&connect_timeout=2&tcp_user_timeout=3000\
+&keepalives_idle=5&keepalives_interval=1"
 }
 # Prefers replicas, and uses the primary while there are none.
 write_secret postgrest_reader_uri "$(address postgres-ro,postgres-rw)&target_session_attrs=prefer-standby"

@@ -146,6 +146,9 @@ while_asking "right unavailable" docker compose restart postgres
 # PostgREST waits 2 s for a connection, and requests wait up to 10 s for their turn to use one.
 echo "While the database is unreachable, requests get 503 within 10 s, or 20 s on a busy machine."
 disconnect() {
+  # Some requests wait for their rows.
+  psql --command="begin; lock table disclosed.general; select pg_sleep(5)" > /dev/null &
+  sleep 3
   docker network disconnect "${COMPOSE_PROJECT_NAME}_database" "$(docker compose ps --quiet postgres)"
   sleep 30
   docker network connect --alias postgres "${COMPOSE_PROJECT_NAME}_database" "$(docker compose ps --quiet postgres)"
