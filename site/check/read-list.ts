@@ -46,7 +46,7 @@ export function readList(typed: string): List {
   const repeated: string[] = [];
   for (const word of words) {
     const typed = cut(word, longestEntry);
-    const line = readEntry(typed) ?? { typed };
+    const line: Entry | UnreadEntry = readEntry(typed) ?? { typed };
     const id = line.kind ? line.id : typed.toUpperCase();
     if (!found.has(id)) found.set(id, line);
     else if (mayBeId(line)) repeated.push(typed);

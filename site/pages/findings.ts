@@ -25,6 +25,7 @@ import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
+import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
@@ -58,6 +59,7 @@ ${writeChosen(criteria)}
 <div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
+${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }))}
 ${
   found.total === 0
     ? writeAdvice(result)

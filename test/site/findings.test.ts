@@ -86,7 +86,9 @@ beforeAll(async () => {
     award(2, "10.553", { award_reference: "AWARD-0002", is_direct: "Y" }),
     award(3, "84.010", { is_direct: "Y" }),
     award(3, "16.575", { award_reference: "AWARD-0002", amount_expended: "5", is_direct: "N" }),
+    award(4, "84.010A"),
     award(20, "08.U01"),
+    award(20, "84.010U", { award_reference: "AWARD-0002" }),
   ]);
   await here.write("findings", [
     finding(1, "2023-001", { is_material_weakness: "Y", is_repeat_finding: "Y" }),
@@ -449,6 +451,25 @@ describe("the page of a program, an agency or a state", () => {
     const shown = await link.textContent();
     await link.click();
     await page.getByRole("status").getByText(`${shown} findings`).waitFor();
+  });
+
+  it.each([
+    ["/program/84.010", '<a href="/program/84.010A">84.010A</a> (1 finding)'],
+    ["/program/84.010A", '<a href="/program/84.010">84.010</a> (1 finding)'],
+    [
+      "/findings?program=84.010&state=OH",
+      '<a href="/findings?state=OH&amp;program=84.010A">84.010A</a> (1 finding)',
+    ],
+    ["/search?q=84.010", '<a href="/search?q=84.010A">84.010A</a> (1 finding)'],
+    // The number itself has no award.
+    [
+      "/program/84.010U",
+      '<a href="/program/84.010">84.010</a> (1 finding), <a href="/program/84.010A">84.010A</a> (1 finding)',
+    ],
+  ])("%s names the public letter codes of the program", async (target, link) => {
+    expect((await get(target)).text).toContain(
+      `Awards are also reported under ${link}. These are not counted here.`,
+    );
   });
 
   it("has a place for each year in its pictures, also for one without audits", async () => {
