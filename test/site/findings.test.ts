@@ -109,7 +109,7 @@ beforeAll(async () => {
     text(1, "2023-001", "not followed. It procured “nothing” else."),
     text(1, "2023-002", "Reports were late."),
     text(2, "2023-001", "Costs were not supported."),
-    text(3, "2021-001", `The college is cold.${" Brr.".repeat(1000)}`),
+    text(3, "2021-001", `The college is cold.${" Brr.".repeat(1000)} Pipes froze.`),
     text(20, "2023-001", "The casino lost zebras."),
   ]);
   await here.write("corrective_action_plans", [
@@ -197,6 +197,8 @@ describe("a search for findings", () => {
     ["auditor=04-3015799", ["1 2023-001", "1 2023-002"]],
     ["auditor=043015799&program=93.778&repeat=Y", ["1 2023-001"]],
     ["auditor=998877664", []],
+    // Without the zero that spreadsheets remove.
+    ["auditor=43015799", ["1 2023-001", "1 2023-002"]],
   ])("for %s finds %j, the newest first", async (query, findings) => {
     const { status, text: body } = await get(`/findings?${query}`);
     expect([status, listFindings(body)]).toEqual([200, findings]);
@@ -210,6 +212,9 @@ describe("a search for findings", () => {
     expect(body).toContain(
       "&lt;b&gt;<mark>tractors</mark>&lt;/b&gt; &amp; trucks without bids. <mark>Procurement</mark>",
     );
+    // "…" stands for what is left out.
+    expect((await get("/findings?words=froze")).text).toContain("<p>… Pipes <mark>froze</mark>");
+    expect((await get("/findings?words=costs")).text).toContain("<p><mark>Costs</mark> were not");
     for (const character of ["\u0001", "\u0002", "<b>"]) expect(body).not.toContain(character);
   });
 
@@ -291,6 +296,7 @@ describe("a search for findings", () => {
     ["page=500", "There is no page 500."],
     ["page=x&state=TX", "The number of the page was not understood."],
     ["auditor=KPMG+LLP", 'An auditor is named by its EIN. <a href="/search?q=KPMG%20LLP">'],
+    ["auditee=Ada+County", 'An auditee is named by its UEI or EIN. <a href="/search?q=Ada%20County">'],
     ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
@@ -324,7 +330,7 @@ describe("a search for findings", () => {
     const { text: body } = await get("/findings.csv?words=heat&texts=Y");
     const [row] = parse(body, { columns: true, bom: true }) as Record<string, string>[];
     expect(row).toMatchObject({
-      finding_text: expect.stringMatching(/^The college.*Brr\.$/),
+      finding_text: expect.stringMatching(/^The college.* Pipes froze\.$/),
       planned_action: "We will heat.",
     });
     expect((await get("/findings?words=heat")).text).toContain("/findings.csv?words=heat&amp;texts=Y");
@@ -369,7 +375,9 @@ describe("a search for findings", () => {
 
   it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {
     const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
-    expect(body).toContain(`Repeat of <a href="/record/${id(4)}#2020-001">2020-001</a>, 2019-007 <span`);
+    expect(body).toContain(
+      `Repeat of <a href="/record/${id(4)}#2020-001">2020-001</a>, 2019-007 (in no earlier public report of this auditee).`,
+    );
     expect((await get("/findings?program=84.010")).text).toContain("Repeat of 2020-001, 2019-007.");
   });
 
