@@ -427,6 +427,19 @@ begin
   ) then
     return next 'publication.search_programs() finds programs of suppressed reports, or counts their awards.';
   end if;
+  if exists (
+    select
+    from (
+      select distinct "left"(awards.federal_agency_prefix || '.' || awards.federal_award_extension, 6) as aln
+      from suppressed.federal_awards as awards
+    ) as hidden
+    cross join lateral jsonb_to_recordset(publication.list_related_programs(hidden.aln)) as related (aln text, findings bigint)
+    where related.findings is distinct from (
+      select sum(totals.findings) from disclosed.totals_by_program as totals where totals.aln = related.aln
+    )
+  ) then
+    return next 'publication.list_related_programs() knows numbers of suppressed reports, or counts their findings.';
+  end if;
   if (publication.describe_totals() ->> 'newest_submission')::date is distinct from (select max(general.fac_accepted_date) from disclosed.general) then
     return next 'publication.describe_totals() knows a newer report than the public ones.';
   end if;

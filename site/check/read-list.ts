@@ -81,14 +81,16 @@ const isHeading = (word: string): boolean =>
 function readEntry(typed: string): Entry | undefined {
   const word = typed.toUpperCase();
   if (/^\d{4}-\d\d-[A-Z]+-\d{10}$/.test(word)) return { typed, kind: "report ID", id: word };
-  const [, ein] = /^(\d\d-?\d{7})$/.exec(word) ?? [];
-  if (ein !== undefined) return { typed, kind: "EIN", id: ein.replace("-", "") };
-  // Spreadsheets remove zeros from the beginning of numbers.
-  if (/^\d{7,8}$/.test(word)) return { typed, kind: "EIN", id: word.padStart(9, "0") };
+  const ein = readEin(word);
+  if (ein !== undefined) return { typed, kind: "EIN", id: ein };
   // UEIs contain no I and no O, but some reports have such IDs. Nearly all UEIs contain a digit, unlike names of 12 letters.
   const isUei = /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word));
   return isUei ? { typed, kind: "UEI", id: word } : undefined;
 }
+
+/** Reads an EIN. Spreadsheets remove zeros from the beginning of numbers. */
+export const readEin = (text: string): string | undefined =>
+  /^(?:\d\d-\d{7}|\d{7,9})$/.test(text) ? text.replace("-", "").padStart(9, "0") : undefined;
 
 /** Says why a text cannot be a UEI. Undefined if it can. */
 export function explainUei(text: string): string | undefined {

@@ -15,6 +15,9 @@ export const mostInFile = 5000;
 export const mostWithTexts = 500;
 
 const text = z.string().nullable();
+/** The result of publication.list_related_programs(). */
+export const relatedPrograms = z.array(z.object({ aln: z.string(), findings: z.number() }));
+export type RelatedPrograms = z.infer<typeof relatedPrograms>;
 const found = z.object({
   total: z.number(),
   /** Whether the words that were searched for are all too common to be found. */
@@ -23,6 +26,7 @@ const found = z.object({
   phrases: z.array(z.string()).nullish(),
   /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
+  related: relatedPrograms.nullish(),
   /** How many of the findings that were counted have a value of a filter. */
   counts: z.array(z.object({ name: z.string(), value: z.string(), findings: z.number() })),
   rows: z.array(
@@ -52,6 +56,7 @@ const count = z.number();
 const group = z.object({
   /** The most frequent name of a program. */
   name: text,
+  related: relatedPrograms.nullable(),
   years: z.array(
     z.object({ audit_year: z.string(), amount_expended: count, findings: count, material_weaknesses: count }),
   ),

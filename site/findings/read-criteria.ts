@@ -1,3 +1,4 @@
+import { readEin } from "../check/read-list.ts";
 import { entityTypes, requirements } from "../finding-words.ts";
 import { agencies, findState, states } from "../names.ts";
 import { readAlnOrAgency, readYear } from "../read-filters.ts";
@@ -69,12 +70,12 @@ const readField: Record<Field, ReadField> = {
     return program.includes(".") ? { aln: program } : { agency: program };
   },
   auditee: (text) => {
-    const id = text.replace("-", "").toUpperCase();
-    return /^([A-Z0-9]{12}|\d{9})$/.test(id) ? { auditee: id } : undefined;
+    const auditee = readEin(text) ?? text.toUpperCase();
+    return /^([A-Z0-9]{12}|\d{9})$/.test(auditee) ? { auditee } : undefined;
   },
   auditor: (text) => {
-    const ein = text.replace("-", "");
-    return /^\d{9}$/.test(ein) ? { auditor: ein } : undefined;
+    const auditor = readEin(text);
+    return auditor === undefined ? undefined : { auditor };
   },
   requirement: (text) => {
     const letter = text.toUpperCase();

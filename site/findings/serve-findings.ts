@@ -80,7 +80,8 @@ async function serveGroup(
   const found =
     exact === undefined ? undefined : await reader.describe(identifyVisitor(request, reply), criteria);
   const isKnown = found !== undefined && found.years.length > 0;
-  if (!isKnown) return sendPage(request, reply, writeUnknownGroup(context, group), { status: 404 });
+  if (!isKnown)
+    return sendPage(request, reply, writeUnknownGroup(context, group, found?.related), { status: 404 });
   if (typed === value) return sendPage(request, reply, writeGroup(context, group, found));
   return sendSpreadsheet(request, reply, {
     name: `${kind}-${value}`,

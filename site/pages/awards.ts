@@ -1,5 +1,7 @@
 import codes from "../../db/api/api_v1_1_0/codes.json" with { type: "json" };
 import { alnName, joinAln } from "../aln.ts";
+import { count } from "../finding-words.ts";
+import type { RelatedPrograms } from "../findings/find-findings.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Report } from "../report.ts";
@@ -8,6 +10,18 @@ import { scroll, table } from "./layout.ts";
 type Words = Readonly<Record<string, string>>;
 const opinions: Words = codes.words["federal_awards.audit_report_type"];
 const sources: Words = codes.words["federal_awards.is_direct"];
+
+/** Says under which other numbers awards of a program are reported: its letter codes, which have totals of their own. */
+export const writeRelatedPrograms = (
+  related: RelatedPrograms | null | undefined,
+  link: (aln: string) => string,
+): Content =>
+  related &&
+  related.length > 0 &&
+  html`<p>Awards are also reported under ${related.map(
+    ({ aln, findings }, index) =>
+      html`${index > 0 && ", "}<a href="${link(aln)}">${aln}</a> (${count(findings, "finding")})`,
+  )}. These are not counted here.</p>`;
 
 /** Links to a program, unless its number is malformed. */
 export const linkToProgram = (aln: string, text: string): Content =>

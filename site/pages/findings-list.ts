@@ -91,10 +91,7 @@ export function listEarlier(written: string | null, earlier: EarlierFindings | n
   const writeNumber = (number: string): Content => {
     const found = earlier?.find(({ reference_number: each }) => each === number);
     if (found) return html`<a href="${linkToFinding(found.report_id, number, found.place)}">${number}</a>`;
-    return [
-      number,
-      earlier && html` <span class="hint">(in no earlier public report of this auditee)</span>`,
-    ];
+    return [number, earlier && " (in no earlier public report of this auditee)"];
   };
   return numbers.length > 0 && numbers.map((number, index) => [index > 0 && ", ", writeNumber(number)]);
 }

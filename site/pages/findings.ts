@@ -25,6 +25,7 @@ import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
+import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
@@ -58,6 +59,7 @@ ${writeChosen(criteria)}
 <div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
+${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }))}
 ${
   found.total === 0
     ? writeAdvice(result)
@@ -120,12 +122,22 @@ ${input("auditor", html` autocomplete="off" placeholder="04-3015799"`)}
 </form>`;
 }
 
+/** What can be searched for by name, and how the fields name it. */
+const named: Partial<Record<Field, string>> = {
+  auditee: "An auditee is named by its UEI or EIN.",
+  auditor: "An auditor is named by its EIN.",
+  program: "A program is named by its number.",
+};
+
 function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
-    ignored.some(([field]) => field === "auditor") &&
-      html`An auditor is named by its EIN. <a href="/search?q=${encodeURIComponent(ignored.find(([field]) => field === "auditor")?.[1] ?? "")}">Search for the auditor’s name</a> to find it.`,
+    ...ignored.map(
+      ([field, text]) =>
+        named[field] &&
+        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search for “${text}”</a> to find it.`,
+    ),
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     isPageUnread && "The number of the page was not understood. This is the first page.",
     found.is_cut &&

@@ -1,5 +1,5 @@
 import { count } from "../finding-words.ts";
-import { type FindingsOfGroup, mostInFile } from "../findings/find-findings.ts";
+import { type FindingsOfGroup, mostInFile, type RelatedPrograms } from "../findings/find-findings.ts";
 import { describeValue, type FindingCriteria, linkFindings } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatMoney, formatNumber } from "../format.ts";
@@ -9,6 +9,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { cut } from "../search/words.ts";
 import { writeExtra } from "../write-target.ts";
+import { writeRelatedPrograms } from "./awards.ts";
 import { drawBar, drawColumns, drawStates, shorten } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { readChanges } from "./findings.ts";
@@ -50,6 +51,7 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
 <p class="lead">Public audits report ${formatMoney(sum("amount_expended"))} expended and
   <a href="${linkFindings(group.criteria)}">${formatNumber(sum("findings"))} findings</a>${writeSpan(found)}.
   See the <a href="/search?q=${encodeURIComponent(group.value)}">audits</a>.</p>
+${writeRelatedPrograms(found.related, linkToGroup)}
 ${writeYears(group, found)}
 ${writeRequirements(group, found)}
 ${group.kind !== "state" && writeStates(group, found)}
@@ -65,15 +67,21 @@ function writeSpan({ years }: FindingsOfGroup): string {
 }
 
 /** The page for a number or a state that no public audit has. */
-export function writeUnknownGroup(context: PageContext, { kind, value }: Group): string {
+export function writeUnknownGroup(
+  context: PageContext,
+  { kind, value }: Group,
+  related: RelatedPrograms | null = null,
+): string {
   const title = `No public audit has this ${kind}`;
   return writeNotFound(
     context,
     title,
     html`No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
-  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.`,
+  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.${writeRelatedPrograms(related, linkToGroup)}`,
   );
 }
+
+const linkToGroup = (aln: string): string => `/program/${aln}`;
 
 const section = (id: string, heading: string, body: Content): Html =>
   html`<section aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${body}</section>`;

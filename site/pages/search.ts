@@ -11,6 +11,7 @@ import { correctState, type Filters, longestSearch, type Reading } from "../sear
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
+import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 import { linkToAuditee, linkToAuditor } from "./report.ts";
@@ -73,6 +74,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
 ${writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writeGroups(reading)}
+${writeRelated(found)}
 ${writePrograms(result, reading)}
 ${writeTexts(result)}
 ${found.rows.length === 0 ? writeNoPage(result, chosen) : writeRows(reading, found)}
@@ -100,6 +102,9 @@ function writeGroups({
     html`<p>All years and findings: ${links.map((link, index) => [index > 0 && ", ", link])}</p>`
   );
 }
+
+const writeRelated = ({ related }: Found): Content =>
+  writeRelatedPrograms(related, (aln) => linkToSearch(aln));
 
 /** Links to the other meanings that have matches. */
 function writeChoices({ text, filters, readings, found: { totals } }: SearchResult, chosen: number): Content {
@@ -306,6 +311,7 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+${writeRelated(result.found)}
 ${writeFindingsLink(result)}
 ${writeTexts(result)}
 ${writeNames(result)}

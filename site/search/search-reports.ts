@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type RelatedPrograms, relatedPrograms } from "../findings/find-findings.ts";
 import type { LimitedQuery, Visitor } from "./limit-queries.ts";
 import type { Reading } from "./read-search.ts";
 
@@ -39,10 +40,12 @@ const found = z.object({
 const programs = z.array(
   z.object({ aln: z.string(), federal_program_name: z.string().nullable(), awards: z.number() }),
 );
-/** The results of publication.search_reports(), search_programs() and, if nothing was found, suggest_names(). */
+/** The results of publication.search_reports(), search_programs(), list_related_programs() and, if nothing was found, suggest_names(). */
 export type Found = z.infer<typeof found> & {
   programs: z.infer<typeof programs>;
   names: string[];
+  /** The other numbers of the program that the first reading names. */
+  related: RelatedPrograms;
   /** How many findings have the words in their texts. */
   findings: number;
 };
@@ -55,23 +58,33 @@ export function createSearch(query: LimitedQuery): Search {
   return async (visitor, text, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
     const words = criteria.find(({ name }) => name !== undefined)?.name;
+    const [{ agency, program } = {}] = criteria;
     const answer = await query<{
       found: unknown;
       programs: unknown;
       names: unknown;
+      related: unknown;
       findings: number | null;
     }>(
       visitor,
       `select found, publication.search_programs($3) as programs,
          case when found ->> 'chosen' is null then publication.suggest_names($3) end as names,
+         publication.list_related_programs($5) as related,
          publication.count_findings_with($4) as findings
        from publication.search_reports($1, $2) as found`,
-      [JSON.stringify(criteria), (page - 1) * pageRows, words, words && text],
+      [
+        JSON.stringify(criteria),
+        (page - 1) * pageRows,
+        words,
+        words && text,
+        program && `${agency}.${program}`,
+      ],
     );
     return {
       ...found.parse(answer.found),
       programs: programs.parse(answer.programs ?? []),
       names: z.array(z.string()).parse(answer.names ?? []),
+      related: relatedPrograms.parse(answer.related ?? []),
       findings: answer.findings ?? 0,
     };
   };

@@ -60,6 +60,7 @@ begin
           select totals.federal_program_name from disclosed.totals_by_program as totals
           where totals.aln = $1 ->> 'aln' and totals.federal_program_name <> '' limit 1
         ),
+        'related', publication.list_related_programs($1 ->> 'aln'),
         'years', (select coalesce(jsonb_agg(to_jsonb(years) order by years.audit_year), '[]') from years where years.audit_year <> ''),
         'requirements', (
           select coalesce(jsonb_agg(to_jsonb(requirements) order by requirements.findings desc, requirements.letter), '[]') from requirements
@@ -88,5 +89,5 @@ begin
 end
 $$;
 comment on function publication.describe_findings is
-  'Returns what public reports say of a program (aln), an agency or a state: totals by year, findings by requirement, without one and by state, and the ten auditees with the most findings.';
+  'Returns what public reports say of a program (aln), an agency or a state: totals by year, related programs, findings by requirement, without one and by state, and the ten auditees with the most findings.';
 grant execute on function publication.describe_findings to site;

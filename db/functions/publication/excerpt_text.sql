@@ -7,14 +7,16 @@ as $$
   select translate(
     case
       when words is null then "left"(cleaned, longest) || case when length(cleaned) > longest then '…' else '' end
-      else ts_headline(
-        'pg_catalog.english', cleaned, words,
-        format('StartSel=%s, StopSel=%s, MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "', chr(1), chr(2))
-      )
+      else case when substr(cleaned, 1, greatest(strpos(cleaned, opening) - 1, 0)) ~ '\w' then '… ' else '' end || excerpt
     end,
     chr(3), '<'
   )
   from translate("left"(document, 30000), '<' || chr(1) || chr(2) || chr(3), chr(3)) as cleaned
+  cross join lateral ts_headline(
+    'pg_catalog.english', cleaned, words,
+    format('StartSel=%s, StopSel=%s, MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "', chr(1), chr(2))
+  ) as excerpt
+  cross join lateral split_part(translate(excerpt, chr(1) || chr(2), ''), ' … ', 1) as opening
 $$;
 comment on function publication.excerpt_text is
-  'Returns the parts of a text that have the words, each between U+0001 and U+0002, or without words its beginning.';
+  'Returns the parts of a text that have the words, each between U+0001 and U+0002, or without words its beginning. "…" stands for what is left out before them.';

@@ -357,6 +357,8 @@ export const attacks: Record<string, string> = {
     "count_findings_with() counts findings of suppressed reports",
   "update suppressed.federal_awards set federal_program_name = 'Hidden Program'; create or replace function publication.search_programs(written text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (select federal_agency_prefix || '.' || federal_award_extension as aln, federal_program_name, count(*) as awards from dissemination.federal_awards where federal_program_name = written group by 1, 2) as found $$":
     "search_programs() finds programs of suppressed reports",
+  "create or replace function publication.list_related_programs(asked text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(jsonb_build_object('aln', asked || 'Z', 'findings', 0)), '[]') from suppressed.federal_awards $$":
+    "list_related_programs() knows numbers of suppressed reports",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*), 'findings', 0))) from dissemination.federal_awards $$":
     "describe_programs() counts other awards than the public ones",
   "update suppressed.general set fac_accepted_date = '2099-01-01'; do $$ begin execute replace(pg_get_functiondef('publication.describe_totals()'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
