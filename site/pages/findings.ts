@@ -125,9 +125,9 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
     ignored.some(([field]) => field === "auditor") &&
-      html`An auditor is named by its EIN. <a href="/search?q=${encodeURIComponent(ignored.find(([field]) => field === "auditor")?.[1] ?? "")}">Search for the auditor’s name</a> to find it.`,
+      html`Enter the auditor’s EIN. <a href="/search?q=${encodeURIComponent(ignored.find(([field]) => field === "auditor")?.[1] ?? "")}">Search for the auditor’s name</a> to find it.`,
     isCut && `Only the first ${longestWords} characters of the words were used.`,
-    isPageUnread && "The number of the page was not understood. This is the first page.",
+    isPageUnread && "The page number was not understood. This is the first page.",
     found.is_cut &&
       `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
     found.lacks_words &&

@@ -287,8 +287,8 @@ describe("a search for findings", () => {
     ["words[]=x&page=-1", "6 findings in all public audits."],
     ["page=99999", "There is no page 99,999. This search has 1 page."],
     ["page=500", "There is no page 500."],
-    ["page=x&state=TX", "The number of the page was not understood."],
-    ["auditor=KPMG+LLP", 'An auditor is named by its EIN. <a href="/search?q=KPMG%20LLP">'],
+    ["page=x&state=TX", "The page number was not understood."],
+    ["auditor=KPMG+LLP", 'Enter the auditor’s EIN. <a href="/search?q=KPMG%20LLP">'],
     ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
