@@ -183,7 +183,7 @@ it("a release in the ledger is learned when the running refresh has ended", asyn
     before.last_object,
   ]);
   await select("select pg_advisory_lock(hashtext('publication'))");
-  await expect(compare()).rejects.toThrow("Try again when it has ended");
+  await expect(compare()).rejects.toThrow("Try again later");
   expect(await isOn()).toBe(false);
   await select("select pg_advisory_unlock(hashtext('publication'))");
   await compare();
