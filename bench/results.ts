@@ -16,10 +16,10 @@ export function describeResults(environment: string, turns: number, tables: Tabl
 
 For maintainers: what requests, pages and refreshes cost.
 
-\`npm run bench\` printed these figures in one run on ${new Date().toISOString().slice(0, 10)}. ${environment}. The load averages at the end were ${load}.
-CPU time is that of all programs together, except of the clients, which run on the same machine: the median of ${turns} turns. Other
-load on the machine makes it longer, so compare it only with its table. The common design is the shape that the Federal Audit Clearinghouse
-publishes, with the same rows in the same PostgreSQL behind PostgREST alone, and an index wherever this service has one for these requests.
+\`npm run bench\` printed these figures in one run on ${new Date().toISOString().slice(0, 10)}, ${environment}. The load averages at the end were ${load}.
+CPU time is the sum for all programs except the clients, which run on the same machine, and the median of ${turns} turns. Other load on the machine
+makes it longer, so compare it only within a table. The common design is the shape that the Federal Audit Clearinghouse publishes: the same
+rows in the same PostgreSQL behind PostgREST alone, with an index wherever this service has one for these requests.
 
 ${sections.join("\n")}`;
 }

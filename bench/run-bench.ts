@@ -98,7 +98,7 @@ async function measureAll(): Promise<void> {
   );
   const { headers } = await fetch(stack.facts.postgrest_url);
   const environment = [
-    `With ${rows[0].reports.toLocaleString("en-US")} public reports: ${cpus().length} × ${cpus()[0]?.model.trim()}`,
+    `with ${rows[0].reports.toLocaleString("en-US")} public reports on ${cpus().length} × ${cpus()[0]?.model.trim()}`,
     `${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
   ].join(", ");
   process.stdout.write(describeResults(environment, turns, tables));

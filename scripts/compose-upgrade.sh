@@ -13,8 +13,9 @@ Deploys this checkout to the Docker Compose stack of this host, in this order:
      fails, the command stops here and replaces nothing else
   3. replaces report-service, gateway and then every other running service, each only if its image or settings changed
 
-With --roll-back, this checkout may be older than what runs. The programs are then replaced first, because they must work with
-the database of the next release, but not with that of the one before. Migrations and PostgreSQL's major version stay.
+With --roll-back, this checkout may be older than what is running. The programs are then replaced before the database, because
+they work with the database of the next release, but not with the database of the previous one. Migrations and PostgreSQL's
+major version stay.
 
 Each service must become healthy before the next one is replaced. Services of the profiles monitoring and tls are not
 replaced: run the command that started them, with --build.

@@ -2,9 +2,9 @@
 # release.sh OVERLAY [--roll-back]: updates kubectl's current cluster to match this checkout: PostgreSQL first, then db:deploy, then
 # everything else. If db:deploy fails, the running pods stay as they are. OVERLAY is a directory, or a file that
 # kubectl kustomize wrote, such as the manifests of a release.
-#   --roll-back  OVERLAY is of an older release than the cluster. Its pods come first, because pods must work with the database of
-#                the next release, but not with that of the one before. Migrations, volumes, the directory of PostgreSQL's backups
-#                and its major version stay
+#   --roll-back  OVERLAY may belong to an older release. Its pods are replaced before the database, because pods work with the
+#                database of the next release, but not with the database of the previous one. Migrations, volumes, and PostgreSQL's
+#                major version and backup directory stay
 set -eu
 overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
 case ${2-} in
@@ -31,12 +31,12 @@ running=$(spec imageName)
 image=$(sed -n 's/^  imageName: //p' "$manifests")
 if [ -n "$running" ] && [ "$(major "$running")" != "$(major "$image")" ]; then
   if [ -z "$roll_back" ]; then
-    echo "The cluster has PostgreSQL $(major "$running"), and this release $(major "$image"). See docs/scaling.md, Upgrade PostgreSQL." >&2
+    echo "The cluster has PostgreSQL $(major "$running"), but this release needs $(major "$image"). See docs/scaling.md, Upgrade PostgreSQL." >&2
     exit 1
   fi
   image=$running
 fi
-# Gives the manifests of an older release what a rollback must not change, and lets db:deploy deploy an older release.
+# Keeps what a rollback must not change, and lets db:deploy deploy an older release.
 keep_state() {
   storage=$(spec storage)
   wal=$(spec walStorage)
@@ -138,7 +138,7 @@ wait_for_postgres
 deploy_database
 apply_all
 if ! wait_for_pods 15m; then
-  echo "Some pods did not become ready; those of the release before still run. See docs/operations.md, Roll back a deployment." >&2
+  echo "Some pods did not become ready. Pods of the previous release keep running. See docs/operations.md, Roll back a deployment." >&2
   exit 1
 fi
 prune

@@ -194,7 +194,7 @@ async function withLedger(
   }
 }
 
-/** The end of a message if S3 or the operating system denies access. */
+/** Matches the end of a message that S3 or the operating system denied access. */
 const denied = /: (AccessDenied|EACCES|EPERM)\.$/;
 
 const claimLedger = `
@@ -221,7 +221,7 @@ async function readClaim(client: Client): Promise<Claim> {
 const countObjects = async (store: Objects) => (await store.listFiles(/\.jsonl$/)).length;
 
 /**
- * Reads the objects after the last one that is known, up to the first number that has none.
+ * Reads the objects after the last one that the database knows, up to the first number without an object.
  *
  * @throws LedgerRefused if an object is damaged
  */

@@ -130,7 +130,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   const findings = reports.reduce((sum, { counts }) => sum + counts.findings, 0);
   const title = "Public reports by year";
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
-  ${unstated > 0 && `${formatNumber(unstated)} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
+  ${unstated > 0 && `${count(unstated, "report")} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
   ${newest && html`The newest, of ${newest.audit_year}: ${describeNewest(newest)}.`}</p>
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} over the years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
@@ -145,7 +145,7 @@ const describeFiling = ({
   report_id: id,
   resubmission_version: version,
 }: AuditeeReport): Html =>
-  html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year to <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`;
+  html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year ended <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`;
 
 const judge = (report: AuditeeReport) => describeResult({ ...report, general: report });
 
@@ -267,7 +267,7 @@ function writeAuditeeExtract(
         limit: largestLimit,
       },
     },
-    peers && { name: "Reports of its peers, by their number of findings, with the median", query: peers },
+    peers && { name: "Counts of its peers’ reports by number of findings, with the median", query: peers },
     additional.length > 0 && {
       name: `Reports that name the additional ${label}`,
       query: of(
@@ -284,7 +284,7 @@ function writeAuditeeExtract(
   });
 }
 
-/** The groups with which the reports are compared. Addresses have room for the newest 30. */
+/** A request for the groups with which the reports are compared. An address has room for the newest 30. */
 function writePeersQuery(reports: AuditeeReport[]): Query | undefined {
   const groups = reports.flatMap(({ audit_year: year, entity_type: type, peers }) =>
     peers

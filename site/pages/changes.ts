@@ -90,10 +90,10 @@ function writeNothing(shown: Changes, view: View): Html {
   if (number !== undefined)
     return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last ${mostPublications}.</p>`;
   if (since !== undefined && kept.length > 0 && chooseSince(kept, since).length === 0)
-    return html`<p class="notice" role="status">Nothing was published since ${formatDay(since)}.</p>`;
+    return html`<p class="notice" role="status">Nothing has been published since ${formatDay(since)}.</p>`;
   return filter && kept.length > 0
     ? html`<p class="notice" role="status">${describePublications(shown, view)}</p>`
-    : html`<p class="notice">Nothing has changed yet: only one data set was published.</p>`;
+    : html`<p class="notice">Nothing has changed yet: only one data set has been published.</p>`;
 }
 
 /** How to get the reports on a page. Only public ones are in the API. */
@@ -180,8 +180,8 @@ function shorten(changes: Changes): Changes {
 }
 
 const describeFilter = ({ search }: ChangesFilter): Html =>
-  html`Which of these reports each publication of Single Audit data added or changed. Reports that were removed are not listed here, only under
-  <a href="/changes">all changes</a>, with their IDs.${search.includes("u=") && html` <a href="/check?${search.slice(search.indexOf("u="))}">Check the list</a>`}`;
+  html`Which of these reports each publication of Single Audit data added or changed. Removed reports are listed, by ID, only under
+  <a href="/changes">all changes</a>.${search.includes("u=") && html` <a href="/check?${search.slice(search.indexOf("u="))}">Check the list</a>`}`;
 
 function writeUnread(unread: string[]): Content {
   return (

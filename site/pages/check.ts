@@ -105,7 +105,7 @@ ${
   suppressed, was resubmitted, or does not exist.</p>`
 }
 <p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
-  six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)). What is past due was due before
+  six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)). “Past due” means due before
   ${writeDate(result.today)}, when this page was made.</p>
 ${
   path === undefined &&
@@ -132,7 +132,7 @@ function writeUnusedFilters({ typed, wanted }: CheckResult): Content {
 const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
   path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
-/** "60 entries: 55 have a public report, 5 have none. 12 reports have findings, 34 in all." */
+/** "60 entries, newest reports: 55 with a public report, 5 with nothing public found. Of these reports, 12 have findings: 34 in all." */
 function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): string {
   const entries = list.entries.length;
   const mistyped = checked.filter(isMistyped).length;
@@ -242,8 +242,8 @@ function describeDecisions({
   wanted: { year, aln },
 }: CheckResult): Html {
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${writeDate(today)}. They are due on all reports of these auditees
-  ${year ? `for audit year ${year}` : "in all years"} with findings${aln && ` on ${aln}`}. <a href="#rows">The list</a> below has only
+  ${count(decisions.length, "decision")}, as of ${writeDate(today)}. Decisions are due on every report of these auditees
+  with findings${aln && ` on ${aln}`}, ${year ? `for audit year ${year}` : "in all years"}. <a href="#rows">The list</a> below has only
   ${year ? "one report" : "the newest report"} of each entry.`;
 }
 
@@ -307,7 +307,7 @@ function writeCells(line: CheckedEntry, hasAln: boolean, today: Date): Content[]
   ];
 }
 
-/** A list that is too long for an address is sent again by buttons. They come after this form, so that their choices count. */
+/** The list again, for buttons, if it is too long for an address. They come after this form, so that their choices count. */
 const writeAgain = ({
   typed,
   wanted,

@@ -139,7 +139,7 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
         html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search for “${text}”</a> to find it.`,
     ),
     isCut && `Only the first ${longestWords} characters of the words were used.`,
-    isPageUnread && "The number of the page was not understood. This is the first page.",
+    isPageUnread && "The page number was not understood. This is the first page.",
     found.is_cut &&
       `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
     found.lacks_words &&

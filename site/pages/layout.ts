@@ -75,7 +75,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <footer class="site-footer">
   <div class="wrap">
     <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads
-      nothing from other hosts. Each network may open ${searchesAMinute} searches, lists and reports a minute; programs should use
+      nothing from other hosts. Each client IP may open ${searchesAMinute} searches, lists and reports a minute. Programs should use
       the <a href="/#api">API</a>.</p>
     <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}

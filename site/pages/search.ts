@@ -95,7 +95,7 @@ function writeGroups({
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
-    auditor && html`<a href="${linkFindings({ auditor })}">findings in audits by ${auditor}</a>`,
+    auditor && html`<a href="${linkFindings({ auditor })}">Findings in audits by ${auditor}</a>`,
   ].filter(Boolean);
   return (
     links.length > 0 &&
@@ -254,7 +254,7 @@ function writePages(result: SearchResult, chosen: number): Content {
 function writeSource(context: PageContext, result: SearchResult, { criteria, words }: Reading): Html {
   const { text, filters, asked, page, found } = result;
   const path = linkToSearch(text, filters, asked, page);
-  const all = criteria.agency === undefined ? "All of these audits" : "The awards that were searched for";
+  const all = criteria.agency === undefined ? "All of these audits" : "The awards that match";
   return writeExtract(context, {
     title: `Search for “${text}”: audits ${words}${page > 1 ? `, page ${page}` : ""}`,
     path,

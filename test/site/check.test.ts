@@ -262,7 +262,7 @@ describe("a list", () => {
     expect(readRows(section)).toHaveLength(1);
     const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
     expect(words).toContain(
-      `All: 1 of 1 decision, as of ${today}. They are due on all reports of these auditees for audit year 2023 with findings. The list below has only one report of each entry.`,
+      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list below has only one report of each entry.`,
     );
     expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("or later: none of");
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");

@@ -346,10 +346,9 @@ describe("a search for findings", () => {
     await here.select(change, [long.text, long.report]);
     const rows = parse((await get("/findings.csv?state=TX&texts=Y")).text, { columns: true, bom: true });
     const texts = (rows as Record<string, string>[]).map((row) => row.finding_text ?? "");
-    expect(texts.map((each) => / \[… The first 10,000 of 12,000 characters\. .*\]$/.test(each))).toEqual([
-      false,
-      true,
-    ]);
+    expect(
+      texts.map((each) => / \[… Only the first 10,000 of 12,000 characters are shown\. .*\]$/.test(each)),
+    ).toEqual([false, true]);
   });
 
   it.each<[query: string, request: RegExp]>([

@@ -289,10 +289,10 @@ describe("the page of an auditee", () => {
 
   it("tells reports of the same year apart, and does not count a report that states no opinion as one that is not clean", async () => {
     const text = await open("/auditee/TWINSTWINS12");
-    expect(text).toContain(" 1 without findings states no opinion.");
+    expect(text).toContain(" 1 report without findings states no opinion.");
     for (const part of [
-      `2022 resubmitted, fiscal year to 2022-12-31 , ${id(30)} Not stated opinion not stated`,
-      `2022 fiscal year to 2022-06-30 , ${id(31)} Clean`,
+      `2022 resubmitted, fiscal year ended 2022-12-31 , ${id(30)} Not stated opinion not stated`,
+      `2022 fiscal year ended 2022-06-30 , ${id(31)} Clean`,
       "2021 Not clean",
     ])
       expect(text).toContain(part);

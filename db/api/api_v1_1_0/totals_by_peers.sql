@@ -37,6 +37,6 @@ comment on column api_v1_1_0.totals_by_peers.submissions is
   'Number of reports of the group that have this many findings.';
 comment on column api_v1_1_0.totals_by_peers.median_findings is
   E'Median\n'
-  'Median number of findings in the group''s reports, the same in each of its rows. At least half of the reports have no more.';
+  'Median number of findings of the group''s reports: at least half of them have this many or fewer. All rows of a group have the same median.';
 
 grant select on api_v1_1_0.totals_by_peers to api_public, api_tribal;

@@ -35,5 +35,5 @@ begin
 end
 $$;
 comment on function publication.describe_totals is
-  'Returns the totals of the live data set by state and by agency, the date of its newest submission, and a new submission that the pages name in examples of searches.';
+  'Returns the totals of the live data set by state and by agency, the date of its newest submission, and one of the newest submissions, which the pages use in examples of searches.';
 grant execute on function publication.describe_totals to site;

@@ -46,5 +46,5 @@ begin
 end
 $$;
 comment on function publication.export_findings is
-  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans, which say if they are longer.';
+  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
 grant execute on function publication.export_findings to site;

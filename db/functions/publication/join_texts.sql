@@ -17,4 +17,4 @@ as $$
   )
 $$;
 comment on function publication.join_texts is
-  'Returns a public finding''s text and its plan. The end of a longer one says that the rest is left out.';
+  'Returns a public finding''s text and its plan. A text that was cut ends with a note that says so.';

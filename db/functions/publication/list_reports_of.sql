@@ -1,5 +1,5 @@
--- Looks only at public rows. An ID has at most 100 reports here in which it is the auditee's own. Older reports have no UEI, so a UEI
--- also finds the reports of its EINs that have none, like publication.list_auditee_reports(); the latter takes too long for 1,000 IDs.
+-- Looks only at public rows. Returns at most 100 reports for each ID that is the auditee's own. Older reports have no UEI, so a UEI also
+-- finds reports without a UEI that have one of its EINs, like publication.list_auditee_reports(), which is too slow for 1,000 IDs.
 create or replace function publication.list_reports_of(ids text[])
 returns table (id text, report_id text, is_own boolean)
 language sql stable security invoker set search_path = ''
@@ -59,4 +59,4 @@ as $$
   where additional_eins.additional_ein in (select asked.id from asked)
 $$;
 comment on function publication.list_reports_of is
-  'Returns the public reports of up to 1,000 UEIs, EINs and report IDs, also those in which a UEI or EIN is an additional one, and those that have the EIN of a UEI and no UEI.';
+  'Returns the public reports of up to 1,000 UEIs, EINs and report IDs, including reports in which a UEI or EIN is an additional one, and reports without a UEI that have an EIN of a listed UEI.';

@@ -5,9 +5,9 @@ as $$
 declare
   released publication.suppressed_reports;
 begin
-  -- A running publication has already recorded its suppressed reports, and would not record this one again.
+  -- A running publication has already recorded which reports are suppressed, and would not record this one again.
   if not pg_try_advisory_xact_lock_shared(hashtext('publication')) then
-    raise exception 'The report % cannot be released while a refresh, a rollback or the writing of bulk files is running. Try again when it has ended.',
+    raise exception 'The report % cannot be released while a refresh or a rollback is running or bulk files are being written. Try again later.',
       released_report_id
       using errcode = 'lock_not_available';
   end if;

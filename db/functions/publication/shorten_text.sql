@@ -5,10 +5,10 @@ as $$
   select case
     when length(document) <= longest then document
     else "left"(document, longest) || format(
-      ' [… The first %s of %s characters. The report''s page and the API have the rest.]',
+      ' [… Only the first %s of %s characters are shown. The API has the whole text.]',
       to_char(longest, 'FM999,999,999'), to_char(length(document), 'FM999,999,999')
     )
   end
 $$;
 comment on function publication.shorten_text is
-  'Returns a text, or the beginning of a longer one, with a sentence that says what is left out.';
+  'Returns a text. If it is too long, returns its beginning and a note that it was cut.';

@@ -19,7 +19,7 @@ local at_a_time = {
   fields = {
     { key = positive("Requests of a key that may be in progress at a time.") },
     { network = positive("Requests of a client network that may be in progress at a time.") },
-    { shared_key = positive("Requests of a tier whose limit is by network that may be in progress at a time.") },
+    { shared_key = positive("Requests that may be in progress at a time of a tier whose clients share a key (by: network).") },
     { all = positive("Requests of all clients that may be in progress at a time.") },
     { unread = positive("Responses that a client with a key may be reading at a time.") },
   },

@@ -161,7 +161,7 @@ it("a report cannot be released while a publication is running, so the ledger ha
   const released = await here.refresh("--release", id(2));
   const bySql = here.asPublisher(() => select("select publication.release_report($1)", [id(2)]));
   await expect(bySql).rejects.toThrow(
-    `The report ${id(2)} cannot be released while a refresh, a rollback or the writing of bulk files is running.`,
+    `The report ${id(2)} cannot be released while a refresh or a rollback is running or bulk files are being written.`,
   );
   await select("select pg_advisory_unlock(58)");
   expect(await publishing).toMatchObject({ code: 0 });
@@ -183,7 +183,7 @@ it("a release in the ledger is learned when the running refresh has ended", asyn
     before.last_object,
   ]);
   await select("select pg_advisory_lock(hashtext('publication'))");
-  await expect(compare()).rejects.toThrow("Try again when it has ended");
+  await expect(compare()).rejects.toThrow("Try again later");
   expect(await isOn()).toBe(false);
   await select("select pg_advisory_unlock(hashtext('publication'))");
   await compare();
