@@ -9,6 +9,7 @@ import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader, createFilteredChangesReader, type ReadFilteredChanges } from "./changes.ts";
 import { type ChangesFilter, readChangesFilter, readPublications } from "./changes-filter.ts";
 import { createCheck } from "./check/check-reports.ts";
+import { nameList } from "./check/read-list.ts";
 import { serveCheck } from "./check/serve-check.ts";
 import type { SiteConfig } from "./config.ts";
 import { createFindingsReader } from "./findings/find-findings.ts";
@@ -153,7 +154,7 @@ function addPages(site: Site): void {
     const context = requireFacts(await site.describeContext(request));
     if (hasUnknownYear(context)) return sendError(reply, refuseUnread("totals", "/totals"));
     const listed = await listTotals(context, readPrograms);
-    return listed === undefined ? reply.callNotFound() : sendSpreadsheet(request, reply, listed);
+    return listed === undefined ? reply.callNotFound() : sendSpreadsheet(request, reply, context, listed);
   });
 }
 
@@ -196,13 +197,27 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
   });
   site.addRoute("/changes.csv", async (request, reply) => {
     const dataSet = await whileOn();
-    const { asked } = await describeContext(request);
+    const context = await describeContext(request);
+    const { asked } = context;
     const [filter, publications] = [readChangesFilter(asked), readPublications(asked)];
     if ([filter, publications].some((read) => read && read.unread.length > 0))
       return sendError(reply, refuseUnread("changes", "/changes"));
     const found = await read(request, reply, filter, dataSet);
     const rows = listChangeRows(chooseChanges(found, publications));
-    return sendSpreadsheet(request, reply, { name: "changes", columns: changeColumns, rows });
+    const { state, aln, ids } = filter?.criteria ?? {};
+    const { number, since } = publications;
+    return sendSpreadsheet(request, reply, context, {
+      name: [
+        "changes",
+        state,
+        aln,
+        ids && nameList(ids),
+        number !== undefined && `publication-${number}`,
+        since && `since-${since}`,
+      ],
+      columns: changeColumns,
+      rows,
+    });
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
     const dataSet = await whileOn();

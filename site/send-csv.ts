@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PageContext } from "./page-context.ts";
 import { sendBody } from "./send-body.ts";
 import { byteOrderMark, writeForSpreadsheets } from "./spreadsheet-csv.ts";
 
@@ -16,15 +17,29 @@ function writeCell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+const longestName = 100;
+
+/** Names a file for what it has, and for the date of its data set: "findings-93.778-TX-2026-11-28". */
+function nameFile(parts: readonly NamePart[], { facts }: Pick<PageContext, "facts">): string {
+  const name = parts
+    .filter(Boolean)
+    .join("-")
+    .replace(/[^\w.]+/g, "-");
+  const published = facts?.data_set?.published_at.toISOString().slice(0, 10);
+  return [name.slice(0, longestName).replace(/-+$/, ""), published].filter(Boolean).join("-");
+}
+type NamePart = string | false | undefined;
+
 /** Sends rows as a CSV file for spreadsheets. */
 export function sendSpreadsheet(
   request: FastifyRequest,
   reply: FastifyReply,
-  { name, columns, rows }: { name: string; columns: readonly string[]; rows: readonly Row[] },
+  context: Pick<PageContext, "facts">,
+  { name, columns, rows }: { name: readonly NamePart[]; columns: readonly string[]; rows: readonly Row[] },
 ): FastifyReply {
   reply.headers({
     "cache-control": "public, no-cache",
-    "content-disposition": `attachment; filename="${name.replace(/[^\w.-]+/g, "-")}.csv"`,
+    "content-disposition": `attachment; filename="${nameFile(name, context)}.csv"`,
   });
   return sendBody(request, reply, { body: writeSpreadsheet(columns, rows), type: "text/csv; charset=utf-8" });
 }

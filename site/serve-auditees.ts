@@ -29,8 +29,8 @@ export function serveAuditees(
   addRoute("/auditee/:id(^[\\w-]+).csv", async (request, reply) => {
     const { id, found } = await read(request, reply);
     if (found === undefined) return reply.callNotFound();
-    return sendSpreadsheet(request, reply, {
-      name: `auditee-${id}`,
+    return sendSpreadsheet(request, reply, await describeContext(request), {
+      name: ["auditee", id],
       columns: reportColumns,
       rows: listReportRows(found),
     });

@@ -32,10 +32,10 @@ export function serveReports(
     const { reportId, table } = parameters(request);
     const rows = await list(identifyVisitor(request, reply), reportId, table);
     if (rows === undefined) return reply.callNotFound();
-    const { facts } = await describeContext(request);
-    const columns = facts?.api[0]?.tables.find(({ name }) => name === table)?.columns ?? [];
-    return sendSpreadsheet(request, reply, {
-      name: `${reportId}-${table}`,
+    const context = await describeContext(request);
+    const columns = context.facts?.api[0]?.tables.find(({ name }) => name === table)?.columns ?? [];
+    return sendSpreadsheet(request, reply, context, {
+      name: [reportId, table],
       columns: columns.map(({ name }) => name),
       rows,
     });

@@ -92,6 +92,10 @@ function readEntry(typed: string): Entry | undefined {
 export const readEin = (text: string): string | undefined =>
   /^(?:\d\d-\d{7}|\d{7,9})$/.test(text) ? text.replace("-", "").padStart(9, "0") : undefined;
 
+/** A list as a part of a file's name. */
+export const nameList = (ids: string[]): string =>
+  ids.length === 1 ? String(ids[0]) : `${ids.length}-entries`;
+
 /** Says why a text cannot be a UEI. Undefined if it can. */
 export function explainUei(text: string): string | undefined {
   const letters = [...new Set(text.match(/[IO]/g))].sort();

@@ -14,7 +14,7 @@ import {
   readDecisionSort,
   readDueFilter,
 } from "./decisions.ts";
-import { readList } from "./read-list.ts";
+import { nameList, readList } from "./read-list.ts";
 import { checkColumns, decisionColumns, writeCheckRows, writeDecisionRows } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
@@ -36,15 +36,20 @@ export function serveCheck(
       (asked.year !== "" && readYear(asked.year) === undefined) ||
       (asked.aln !== "" && readAlnOrAgency(asked.aln) === undefined);
     if (isUnread) return sendError(reply, refuseUnread("reports", "/check"));
-    const { checked, shownDecisions, wanted, today } = await runCheck(request, reply, asked);
-    const { appUrl } = await describeContext(request);
+    const { list, checked, shownDecisions, wanted, due, today } = await runCheck(request, reply, asked);
+    const context = await describeContext(request);
     const isOfDecisions = asked.rows === "decisions";
-    return sendSpreadsheet(request, reply, {
-      name: `${isOfDecisions ? "decisions" : "check"}${wanted.year ? `-${wanted.year}` : ""}`,
+    return sendSpreadsheet(request, reply, context, {
+      name: [
+        isOfDecisions ? `decisions-${due}` : "check",
+        nameList(list.entries.map(({ id }) => id)),
+        wanted.year,
+        wanted.aln,
+      ],
       columns: isOfDecisions ? decisionColumns : checkColumns,
       rows: isOfDecisions
-        ? writeDecisionRows(shownDecisions, today, appUrl)
-        : writeCheckRows(checked, appUrl),
+        ? writeDecisionRows(shownDecisions, today, context.appUrl)
+        : writeCheckRows(checked, context.appUrl),
     }).header("cache-control", "private, no-cache");
   };
   const runCheck = async (request: FastifyRequest, reply: FastifyReply, typed: Asked) => {

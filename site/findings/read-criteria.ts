@@ -163,6 +163,15 @@ export function describeValue(criterion: string, value: string): string {
   return describe[criterion]?.(value) ?? flags[criterion as keyof typeof flags] ?? value;
 }
 
+/** The criteria as parts of a file's name. */
+export const nameCriteria = (criteria: FindingCriteria): string[] =>
+  Object.entries(criteria).map(([name, value]) => {
+    if (name === "direct") return value === "Y" ? "direct" : "passed-through";
+    if (Object.hasOwn(flags, name)) return name;
+    const isClear = ["words", "aln", "state", "year", "entity_type"].includes(name);
+    return isClear ? value : `${name}-${value}`;
+  });
+
 /** The criteria in words, in the order of the form. */
 export const describeCriteria = (criteria: FindingCriteria): [criterion: Criterion, words: string][] =>
   (Object.keys(criteria) as Criterion[]).map((name) => [name, describeValue(name, criteria[name] ?? "")]);

@@ -7,7 +7,7 @@ import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { FindingsReader } from "./find-findings.ts";
-import { type AskedFindings, linkFindings, readFindingCriteria } from "./read-criteria.ts";
+import { type AskedFindings, linkFindings, nameCriteria, readFindingCriteria } from "./read-criteria.ts";
 
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
 export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
@@ -32,9 +32,10 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     const hasTexts = parameters.texts === "Y";
     const criteria = hasTexts ? { ...asked.criteria, texts: "Y" as const } : asked.criteria;
     const rows = await reader.list(identifyVisitor(request, reply), criteria);
+    const context = await describeContext(request);
     const isOfAwards = rows.some(({ matching }) => matching !== undefined);
-    return sendSpreadsheet(request, reply, {
-      name: "findings",
+    return sendSpreadsheet(request, reply, context, {
+      name: ["findings", ...nameCriteria(asked.criteria), hasTexts && "with-texts"],
       columns: [
         ...columns,
         ...(isOfAwards ? ["matching_awards", "matching_amount_expended"] : []),
@@ -83,8 +84,8 @@ async function serveGroup(
   if (!isKnown)
     return sendPage(request, reply, writeUnknownGroup(context, group, found?.related), { status: 404 });
   if (typed === value) return sendPage(request, reply, writeGroup(context, group, found));
-  return sendSpreadsheet(request, reply, {
-    name: `${kind}-${value}`,
+  return sendSpreadsheet(request, reply, context, {
+    name: [kind, value],
     columns: ["audit_year", "amount_expended", "findings", "material_weaknesses"],
     rows: found.years,
   });

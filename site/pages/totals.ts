@@ -133,10 +133,10 @@ const mostPrograms = 50_000;
 export async function listTotals(
   { asked: { by, year: typed }, facts: { totals } }: FactsContext,
   readPrograms: (asked: AskedPrograms) => Promise<Programs>,
-): Promise<{ name: string; columns: string[]; rows: Record<string, unknown>[] } | undefined> {
+): Promise<{ name: (string | undefined)[]; columns: string[]; rows: Record<string, unknown>[] } | undefined> {
   const years = totals?.totals_by_state.map((row) => row.audit_year ?? "") ?? [];
   const { year } = readAsked({ year: typed }, years);
-  const name = `totals-by-${by}${year === undefined ? "" : `-${year}`}`;
+  const name = [`totals-by-${by}`, year];
   const ofYear = <Row extends { audit_year: string | null }>(rows: Row[] = []) =>
     rows.filter((row) => year === undefined || row.audit_year === year);
   const sums = Object.keys(measures);

@@ -34,7 +34,19 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
     const asked = readAsked(request.query as Record<string, unknown>);
     if (asked.unread.length > 0) return sendError(reply, refuseUnread("audits", "/search"));
     const rows = isEmpty(asked) ? [] : listSearchRows((await run(request, reply, asked)).found);
-    return sendSpreadsheet(request, reply, { name: "audits", columns: searchColumns, rows });
+    const { text, filters, page } = asked;
+    return sendSpreadsheet(request, reply, await describeContext(request), {
+      name: [
+        "audits",
+        text,
+        filters.state,
+        filters.year,
+        filters.findings && "with-findings",
+        page > 1 && `page-${page}`,
+      ],
+      columns: searchColumns,
+      rows,
+    });
   });
 }
 

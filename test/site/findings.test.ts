@@ -394,9 +394,32 @@ describe("a search for findings", () => {
     expect((await get("/findings?words=tractors")).text).not.toContain("See also");
   });
 
+  it.each([
+    [
+      "/findings.csv?program=93.778&repeat=Y&direct=N&words=late+%22%0D%0A%C3%A9",
+      "findings-late-93.778-passed-through-repeat",
+    ],
+    ["/findings.csv?accepted_since=2024-03-15&texts=Y", "findings-accepted_since-2024-03-15-with-texts"],
+    ["/program/93.778.csv", "program-93.778"],
+    ["/state/TX.csv", "state-TX"],
+    ["/totals.csv?by=state&year=2023", "totals-by-state-2023"],
+    ["/search.csv?q=Ada+County&year=2023", "audits-Ada-County-2023"],
+    ["/changes.csv?state=TX", "changes-TX"],
+    ["/check.csv?u=ABCDEFGH1234&year=2023", "check-ABCDEFGH1234-2023"],
+    ["/check.csv?u=ABCDEFGH1234,043015799&aln=93&rows=decisions&due=past", "decisions-past-2-entries-93"],
+  ])("names its file for its rows and data set: %s", async (target, name) => {
+    const [dataSet] = await here.select(
+      "select (published_at at time zone 'utc')::date::text as date from publication.data_sets where state = 'live'",
+    );
+    const { headers } = await get(target);
+    expect(headers["content-disposition"]).toBe(`attachment; filename="${name}-${dataSet?.date}.csv"`);
+  });
+
   it("writes CSV in which no name is a formula", async () => {
     const { headers, text: body } = await get("/findings.csv?state=CA");
-    expect(headers["content-disposition"]).toBe('attachment; filename="findings.csv"');
+    expect(headers["content-disposition"]).toMatch(
+      /^attachment; filename="findings-CA-2\d{3}-\d\d-\d\d\.csv"$/,
+    );
     expect(body).toContain(",'=Bold City,");
   });
 
