@@ -88,7 +88,7 @@ make_release() {
   docker build --quiet --tag "single-audit:$1" --build-arg RELEASE="$(npm run -s release:stamp)" .
   kind load docker-image "single-audit:$1"
 }
-setting() { database psql --no-align --tuples-only --command='show checkpoint_timeout'; }
+setting() { database sh -c 'psql --no-align --tuples-only --command="show checkpoint_timeout" "$DATABASE_URL"'; }
 column() { get 'additional_eins?select=other_id&limit=1' "$ASKING" | cut -c1-3; }
 roll_back() {
   database run "Roll back a deployment" release.sh
