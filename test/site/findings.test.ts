@@ -297,7 +297,7 @@ describe("a search for findings", () => {
     ["words[]=x&page=-1", "6 findings in all public audits."],
     ["page=99999", "There is no page 99,999. This search has 1 page."],
     ["page=500", "There is no page 500."],
-    ["page=x&state=TX", "The number of the page was not understood."],
+    ["page=x&state=TX", "The page number was not understood."],
     ["auditor=KPMG+LLP", 'An auditor is named by its EIN. <a href="/search?q=KPMG%20LLP">'],
     ["auditee=Ada+County", 'An auditee is named by its UEI or EIN. <a href="/search?q=Ada%20County">'],
     ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
