@@ -46,6 +46,8 @@ beforeAll(async () => {
     named(13, "Drake University", { auditee_state: "IA", auditee_uei: "QWERTZUIOPAS" }),
     named(14, '<b onclick="alert(1)">50%_\\ Bold & Sons</b>'.replaceAll('"', '""'), { auditee_state: "TX" }),
     named(15, "Gary", { auditee_state: "IN" }),
+    named(16, "Saint Bernard Parish", { auditee_state: "LA", auditee_city: "ST.LUKE" }),
+    named(17, "St. Bernard School", { auditee_state: "LA", auditee_city: "Saint Luke" }),
     named(20, "Hidden Nation", {
       auditee_state: "IA",
       auditee_city: "Hometown",
@@ -146,6 +148,13 @@ describe("a search", () => {
     ["st marys county", [9]],
     ["St. Mary's", [9]],
     ["city/county", [9]],
+    ["saint marys county", [9]],
+    ["St. Bernard", [17, 16]],
+    ["st bernard", [17, 16]],
+    ["Saint Bernard", [17, 16]],
+    ["St. Luke", [17, 16]],
+    ["St.Luke", [17, 16]],
+    ["saint luke", [17, 16]],
     ["University of Iowa", [12, 13]],
     ["audits of Washington", [11]],
     ["93", [9, 8, 1]],
@@ -362,7 +371,7 @@ describe("suppressed and superseded audits", () => {
   it.each([
     ["Iowa", 3],
     ["93.778", 2],
-    ["2023", 14],
+    ["2023", 16],
   ])("are not counted in the total for %s", async (text, total) => {
     expect((await search(text)).text).toContain(`role="status">${total} audits `);
   });
