@@ -62,7 +62,7 @@ const faults: [alert: string, series: Record<string, string>, delay?: number][] 
   ["RefreshStuck", { refresh_running: stays(1) }],
   ["LeakFound", { refresh_leaks: stays(1) }],
   ["LeakCheckFailing", { refresh_leaks_checked_timestamp_seconds: stays(0) }, 181],
-  ["LedgerNotCompared", { refresh_ledger_compared: stays(0) }, 10],
+  ["LedgerNotCompared", { refresh_ledger_compared: stays(0) }],
   ["LedgerBehind", { refresh_ledger_waiting_seconds: grows(60) }, 11],
   ["RefresherDatabaseUnavailable", { refresh_database_connected: stays(0) }],
   ["StorageUnavailable", { 'report_service_part_ready{part="storage"}': stays(0) }],
