@@ -72,7 +72,7 @@ function parseRateLimits(text: string): RateLimits {
 export const describeRequestsAtATime = ({
   atATime: { key, network, waiting, seconds },
 }: RateLimits): string =>
-  `Up to ${key} requests of a key and ${network} of a client IP run at a time. Up to ${waiting} others wait, for at most ${seconds} seconds.`;
+  `Up to ${key} requests of a key and ${network} of a client IP run at a time, and fewer while the API is busy. Up to ${waiting} others wait, for at most ${seconds} seconds.`;
 
 /** A tier's limit in words, such as "30 requests an hour and 50 a day for each client IP". */
 export function describeRateLimit({ tiers, others }: RateLimits, tier: string): string {
