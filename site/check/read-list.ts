@@ -72,8 +72,9 @@ const clean = (typed: string): string =>
     .replace(/\p{Pd}|\u2212/gu, "-")
     .replace(/[^\P{C}\s]/gu, "");
 
-/** Nearly all IDs have a digit, and words of names have none. */
-const mayBeId = ({ kind, typed }: Entry | UnreadEntry): boolean => kind !== undefined || /\d/.test(typed);
+/** Nearly all IDs have a digit. Words of names have none, and their numbers are shorter than an ID with some characters missing. */
+const mayBeId = ({ kind, typed }: Entry | UnreadEntry): boolean =>
+  kind !== undefined || (/\d/.test(typed) && typed.length > 5);
 
 const isHeading = (word: string): boolean =>
   /^(?:(?:auditee|additional)_)?(?:ueis?|eins?)[:#]?$|^report_?ids?:?$/i.test(word);

@@ -59,7 +59,7 @@ ${writeChosen(criteria)}
 <div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
-${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }))}
+${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), describeCriteria(criteria).length === 1)}
 ${
   found.total === 0
     ? writeAdvice(result)

@@ -272,11 +272,11 @@ describe("a list", () => {
 
   it("counts repeated entries once, and names them", async () => {
     const { text } = await ask(
-      "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,00ps,00PS",
+      "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,00psps,00PSPS",
     );
     expect(readRows(text)).toHaveLength(4);
     expect(text).toContain("3 entries, newest reports: 3 with a public report");
-    expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, 00PS\./);
+    expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, 00PSPS\./);
   });
 
   it("pasted with names checks every ID, and names the words that it did not understand once", async () => {
@@ -326,6 +326,11 @@ describe("a list", () => {
       entries: [{ id: "POLKPOLK1234" }],
       unread: ["Philadelphia", "12345"],
     });
+    // "No. 8" and "#304" are parts of names, and no rows.
+    expect(readList("District No. 8 #304 POLKPOLK1234 Nonsense1").lines).toMatchObject([
+      { id: "POLKPOLK1234" },
+      { typed: "Nonsense1" },
+    ]);
   });
 
   it("that fits into an address gets one, and a longer one says that it has none", async () => {
@@ -349,8 +354,8 @@ describe("a list", () => {
 
   it("is a CSV file for spreadsheets, from an address or a form", async () => {
     const answers = await Promise.all([
-      ask("/check.csv?u=MESAMESA1234,042600524,=1%2B1&year=2023"),
-      ask("/check.csv", { body: "u=MESAMESA1234%0D%0A042600524%0D%0A%3D1%2B1&year=2023" }),
+      ask("/check.csv?u=MESAMESA1234,042600524,=1%2B1111&year=2023"),
+      ask("/check.csv", { body: "u=MESAMESA1234%0D%0A042600524%0D%0A%3D1%2B1111&year=2023" }),
     ]);
     for (const { status, headers, text } of answers) {
       expect([status, headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
