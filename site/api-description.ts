@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Codes } from "./codes.ts";
+import { capitalize } from "./format.ts";
 
 /** One served version of the API. The explorer gets an array of them. */
 export type VersionDescription = ReturnType<typeof describeVersions>[number];
@@ -125,7 +126,7 @@ function readLabel({ name, description }: z.infer<typeof column>) {
   const { title, description: text } = readText(description);
   if (text !== "") return { label: title, description: text };
   const words = name.replaceAll("_", " ");
-  return { label: words.charAt(0).toUpperCase() + words.slice(1), description: title };
+  return { label: capitalize(words), description: title };
 }
 
 /** Joins the lines of a paragraph. An empty line separates paragraphs. */

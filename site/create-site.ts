@@ -14,6 +14,7 @@ import { serveCheck } from "./check/serve-check.ts";
 import type { SiteConfig } from "./config.ts";
 import { createFindingsReader } from "./findings/find-findings.ts";
 import { serveFindings } from "./findings/serve-findings.ts";
+import { writeUtcDate } from "./format.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
 import type { AddRoute, PageRoutes } from "./page-routes.ts";
@@ -290,6 +291,6 @@ function describeAppUrl({ apiUrl }: SiteConfig, { headers: { host } }: FastifyRe
 
 /** Writes `/.well-known/security.txt` (RFC 9116), valid for half a year. */
 function writeSecurityTxt(contact: string): string {
-  const expires = new Date(Date.now() + securityTxtDays * 86_400_000).toISOString().slice(0, 10);
+  const expires = writeUtcDate(new Date(Date.now() + securityTxtDays * 86_400_000));
   return `Contact: ${contact}\nExpires: ${expires}T00:00:00Z\nPreferred-Languages: en\n`;
 }

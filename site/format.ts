@@ -6,9 +6,13 @@ const day = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC
 const isoDay = new Intl.DateTimeFormat("en-CA", { timeZone });
 const time = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeStyle: "short", timeZone });
 
+/** Begins a text with a capital letter. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 export const formatNumber = (value: number): string => number.format(value);
 export const formatMoney = (dollars: number): string =>
   `${dollars < 0 ? "-" : ""}$${number.format(Math.abs(dollars))}`;
+/** The date of a time in UTC, such as 2026-01-31. */
+export const writeUtcDate = (date: Date): string => date.toISOString().slice(0, 10);
 /** The date of a time in the Eastern time zone, such as 2026-01-31. */
 export const writeEasternDate = (date: Date): string => isoDay.format(date);
 /** A date without a time, such as 2026-01-31, in words. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { writeUtcDate } from "./format.ts";
 import type { PageContext } from "./page-context.ts";
 import { sendBody } from "./send-body.ts";
 import { byteOrderMark, writeForSpreadsheets } from "./spreadsheet-csv.ts";
@@ -25,7 +26,7 @@ function nameFile(parts: readonly NamePart[], { facts }: Pick<PageContext, "fact
     .filter(Boolean)
     .join("-")
     .replace(/[^\w.]+/g, "-");
-  const published = facts?.data_set?.published_at.toISOString().slice(0, 10);
+  const published = facts?.data_set && writeUtcDate(facts.data_set.published_at);
   return [name.slice(0, longestName).replace(/-+$/, ""), published].filter(Boolean).join("-");
 }
 type NamePart = string | false | undefined;

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import { isReportId } from "./check/read-list.ts";
 import type { PageRoutes } from "./page-routes.ts";
 import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import { readPage } from "./read-filters.ts";
@@ -8,7 +9,6 @@ import { sendSpreadsheet } from "./send-csv.ts";
 
 /** The database knows which report IDs exist. */
 const reportParameter = ":reportId(^[\\w-]+$)";
-const isReportId = /^\d{4}-\d{2}-[A-Z]+-\d{10}$/;
 
 /** Serves public reports and their tables as CSV, and redirects the federal service's paths to them. */
 export function serveReports(
@@ -19,7 +19,7 @@ export function serveReports(
   addRoute(`/record/${reportParameter}`, async (request, reply) => {
     const { reportId } = parameters(request);
     const written = reportId.toUpperCase();
-    if (reportId !== written && isReportId.test(written)) return reply.redirect(`/record/${written}`, 302);
+    if (reportId !== written && isReportId(written)) return reply.redirect(`/record/${written}`, 302);
     const context = await describeContext(request);
     const page = readPage(context.asked.page) ?? 1;
     const report = await read(identifyVisitor(request, reply), reportId, page);

@@ -30,9 +30,9 @@ const switchPreviewOff = "update publication.settings set is_switched_on = false
 
 /**
  * Starts the service that refreshes by the environment's timetable, one refresh at a time. It serves `/healthz`, `/readyz` and
- * `/metrics`. Every 5 seconds it compares the database with the ledger. Once an hour it looks for leaks, and removes one-time tokens that were
- * redeemed or have expired. It keeps running while
- * the database is unreachable. If a refresh was due while the service did not run, it refreshes at once.
+ * `/metrics`. Every 5 seconds it compares the database with the ledger. Once an hour it looks for leaks, and removes one-time tokens
+ * that were redeemed or have expired. It keeps running while the database is unreachable. If a refresh was due while the service did
+ * not run, it refreshes at once.
  *
  * @param options.minute milliseconds in a minute between attempts; tests use fewer
  * @throws Error if the port is taken, or the timetable has no source

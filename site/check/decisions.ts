@@ -1,3 +1,4 @@
+import { writeUtcDate } from "../format.ts";
 import type { CheckedEntry } from "./check-reports.ts";
 
 /** A report with findings, and when the management decision on them is due. */
@@ -38,7 +39,7 @@ export const readDecisionSort = (typed: string): DecisionSort => (isSort(typed) 
 
 /** Compares a date with today. */
 export function judgeDue(due: string, today: Date): DueState {
-  if (due < writeDay(today)) return "past due";
+  if (due < writeUtcDate(today)) return "past due";
   return due <= addMonths(today, 1) ? "due within a month" : "due later";
 }
 
@@ -65,9 +66,6 @@ export function readDueFilter(typed: string, decisions: Decision[], today: Date)
   return filterDecisions(decisions, "recent", today).length > 0 ? "recent" : "all";
 }
 
-/** A date such as 2026-01-31, in UTC. */
-export const writeDay = (date: Date): string => date.toISOString().slice(0, 10);
-
 /** Chooses decisions by when they are due. */
 export function filterDecisions(decisions: Decision[], filter: DueFilter, today: Date): Decision[] {
   const lastYear = addMonths(today, -12);
@@ -83,5 +81,5 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
 function addMonths(date: Date, months: number): string {
   const moved = new Date(date);
   moved.setUTCMonth(moved.getUTCMonth() + months);
-  return writeDay(moved);
+  return writeUtcDate(moved);
 }

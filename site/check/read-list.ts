@@ -81,13 +81,16 @@ const isHeading = (word: string): boolean =>
 
 function readEntry(typed: string): Entry | undefined {
   const word = typed.toUpperCase();
-  if (/^\d{4}-\d\d-[A-Z]+-\d{10}$/.test(word)) return { typed, kind: "report ID", id: word };
+  if (isReportId(word)) return { typed, kind: "report ID", id: word };
   const ein = readEin(word);
   if (ein !== undefined) return { typed, kind: "EIN", id: ein };
   // UEIs contain no I and no O, but some reports have such IDs. Nearly all UEIs contain a digit, unlike names of 12 letters.
   const isUei = /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word));
   return isUei ? { typed, kind: "UEI", id: word } : undefined;
 }
+
+/** Whether a text is written like a report ID. */
+export const isReportId = (text: string): boolean => /^\d{4}-\d\d-[A-Z]+-\d{10}$/.test(text);
 
 /** Reads an EIN. Spreadsheets remove zeros from the beginning of numbers. */
 export const readEin = (text: string): string | undefined =>

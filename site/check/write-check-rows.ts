@@ -1,7 +1,8 @@
 import { describeOpinion } from "../finding-words.ts";
+import { writeUtcDate } from "../format.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
-import { type Decision, writeDay } from "./decisions.ts";
+import type { Decision } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 
 export const checkColumns = [
@@ -87,7 +88,7 @@ export const writeDecisionRows = (
 ): Record<string, unknown>[] =>
   decisions.map((decision) => ({
     ...decision,
-    as_of: writeDay(today),
+    as_of: writeUtcDate(today),
     management_decision_due: decision.due,
     address: `${appUrl}/record/${decision.report_id}`,
   }));

@@ -1,5 +1,6 @@
 import { readEin } from "../check/read-list.ts";
 import { entityTypes, requirements } from "../finding-words.ts";
+import { capitalize } from "../format.ts";
 import { agencies, findState, states } from "../names.ts";
 import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
@@ -175,5 +176,3 @@ export const nameCriteria = (criteria: FindingCriteria): string[] =>
 /** The criteria in words, in the order of the form. */
 export const describeCriteria = (criteria: FindingCriteria): [criterion: Criterion, words: string][] =>
   (Object.keys(criteria) as Criterion[]).map((name) => [name, describeValue(name, criteria[name] ?? "")]);
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -2,7 +2,7 @@ import type { Auditee, AuditeeReport } from "../auditee.ts";
 import { readChangesFilter } from "../changes-filter.ts";
 import { count, describeOpinion, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
-import { formatMoney, formatNumber } from "../format.ts";
+import { capitalize, formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
@@ -62,7 +62,7 @@ function describeAuditee({
 }: AuditeeReport): string {
   const place = [city, states[state ?? ""] ?? state].filter(Boolean).join(", ");
   const parts = [entityTypes[type ?? ""], place].filter(Boolean).join(" in ");
-  return parts === "" ? "" : `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`;
+  return parts === "" ? "" : `${capitalize(parts)}.`;
 }
 
 /** A row for each report, and for each year without one. */

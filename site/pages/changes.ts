@@ -1,7 +1,7 @@
 import { type Change, type Changes, type Kind, kinds } from "../changes.ts";
 import type { AskedPublications, ChangesFilter } from "../changes-filter.ts";
 import { count } from "../finding-words.ts";
-import { formatDay, formatNumber, formatTime, writeEasternDate } from "../format.ts";
+import { capitalize, formatDay, formatNumber, formatTime, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
@@ -77,7 +77,7 @@ function describePublications(shown: Changes, { filter, publications: { since },
   const found = shown.filter(({ is_read: isRead }) => isRead !== false).length;
   const listed = filter
     ? `${found === 0 ? "None" : formatNumber(found)} of ${all} ${dates} added or changed these reports.`
-    : `${all.charAt(0).toUpperCase()}${all.slice(1)} ${dates}, the newest first.`;
+    : `${capitalize(all)} ${dates}, the newest first.`;
   return `${listed} Only the last ${mostPublications} are kept.`;
 }
 

@@ -7,13 +7,12 @@ import {
   dueFilters,
   filterDecisions,
   judgeDue,
-  writeDay,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
 import { describeAnswer, isMistyped, judge } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { formatDay, formatNumber } from "../format.ts";
+import { capitalize, formatDay, formatNumber, writeUtcDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
@@ -152,8 +151,6 @@ function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): 
   ${have(notClean, "is not clean", "are not clean")}, and ${have(withFindings.length, "has findings", "have findings")}${findings || ""}.`;
 }
 
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** Each report once, in the order of the list. */
 const listReports = (checked: CheckedEntry[]) => [
   ...new Map(
@@ -231,7 +228,7 @@ ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 </section>`;
 }
 
-const writeDate = (date: Date): string => formatDay(writeDay(date));
+const writeDate = (date: Date): string => formatDay(writeUtcDate(date));
 
 /** Which decisions are listed, on which reports, and when. The choices above are not printed. */
 function describeDecisions({

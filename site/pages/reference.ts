@@ -1,5 +1,6 @@
 import { listCalls, type ServedFunction, type Table, type VersionDescription } from "../api-description.ts";
 import { isAdmin } from "../client-settings.ts";
+import { writeUtcDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { FactsContext, PageContext } from "../page-context.ts";
 import { emptyQuery, kindOf } from "../query.ts";
@@ -88,7 +89,7 @@ function describeFunction({ name, title, description, parameters }: ServedFuncti
 
 /** How long each version is served. */
 function writeVersions(versions: ServiceFacts["versions"]): Html {
-  const day = (date: Date | null) => date?.toISOString().slice(0, 10) ?? "none announced";
+  const day = (date: Date | null) => (date ? writeUtcDate(date) : "none announced");
   const rows = versions.map((version) => ({
     cells: [
       html`<code>${version.schema}</code>${isAdmin(version) && html` <span class="hint">needs a Tribal key</span>`}`,

@@ -1,4 +1,4 @@
-import { formatMoney, formatNumber } from "../format.ts";
+import { capitalize, formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import { type Group, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
@@ -78,7 +78,7 @@ export function writeSection({
   const sort = asked.sort ?? (id === "year" ? "name" : "amount_expended");
   const measure = sort !== "name" && shown.includes(sort) ? sort : "amount_expended";
   const most = Math.max(1, ...lines.map(([, sums]) => sums[measure] ?? 0));
-  const heading = id.charAt(0).toUpperCase() + id.slice(1);
+  const heading = capitalize(id);
   const headings = (["name", ...shown] as const).map((name) => ({
     text: name === "name" ? heading : measures[name],
     isNumber: name !== "name",
