@@ -4,7 +4,7 @@
 #
 # POSTGREST_URL         URL of PostgREST: http://HOST:PORT
 # POSTGREST_WRITER_URL  URL of the PostgREST that gets POST requests, if POSTGREST_URL reads from replicas
-# POSTGREST_POOL        PostgREST's connections for this gateway (PGRST_DB_POOL of all instances, divided by the gateways); 5 if unset
+# POSTGREST_POOL        PostgREST's connections for this gateway (PGRST_DB_POOL of all instances, divided by the gateways); 6 if unset
 # USAGE_URL             URL at which the report service records that keys are used; if unset, their use is not recorded
 # REDIS_HOST            host of the Redis in which gateways share their counts; if unset, each gateway counts alone
 # REDIS_PORT            6379 if unset
@@ -24,7 +24,7 @@ case "$POSTGREST_URL$POSTGREST_WRITER_URL${USAGE_URL:-}${REDIS_HOST:-}${REDIS_PO
     ;;
 esac
 sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${POSTGREST_WRITER_URL}|$POSTGREST_WRITER_URL|g" \
-  -e "s|\${POSTGREST_POOL}|${POSTGREST_POOL:-5}|g" -e "s|\${USAGE_URL}|${USAGE_URL:-}|g" -e "s|\${REDIS_HOST}|${REDIS_HOST:-}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" \
+  -e "s|\${POSTGREST_POOL}|${POSTGREST_POOL:-6}|g" -e "s|\${USAGE_URL}|${USAGE_URL:-}|g" -e "s|\${REDIS_HOST}|${REDIS_HOST:-}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" \
   "$template" > "$KONG_DECLARATIVE_CONFIG"
 if [ -n "${SECRETS_DIRECTORY:-}" ]; then
   GATEWAY_TOKEN=$(cat "$SECRETS_DIRECTORY/gateway_token")

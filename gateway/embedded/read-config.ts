@@ -64,7 +64,7 @@ export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<
  */
 function fillPlaceholders(text: string, env: NodeJS.ProcessEnv): string {
   const local = { REDIS_HOST: "", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
-  const optional = { USAGE_URL: "", POSTGREST_WRITER_URL: env.POSTGREST_URL, POSTGREST_POOL: "5" };
+  const optional = { USAGE_URL: "", POSTGREST_WRITER_URL: env.POSTGREST_URL, POSTGREST_POOL: "6" };
   const values = { ...optional, ...env, ...local };
   const fill = (_: string, variable: string | undefined, secret = "") => {
     const name = variable ?? secret.replaceAll("-", "_").toUpperCase();

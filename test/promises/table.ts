@@ -396,11 +396,11 @@ const compose: PromiseOfFile[] = [
     read: ({ compose: { services }, small }) =>
       [services, small].map(({ gateway, postgrest }) => [
         // start.sh has the default.
-        gateway?.environment?.POSTGREST_POOL ?? "5",
+        gateway?.environment?.POSTGREST_POOL ?? "6",
         postgrest?.environment?.PGRST_DB_POOL,
       ]),
     expected: [
-      ["5", "5"],
+      ["6", "6"],
       ["2", "2"],
     ],
   },
@@ -857,7 +857,7 @@ const kubernetes: PromiseOfFile[] = [
   ...kubernetesRow(
     "gives readers more connections than the gateways use, so that none waits if Kong chooses a reader too often",
     (manifests) => ofPods(manifests, (pod) => readEnvironment(pod).PGRST_DB_POOL),
-    { "postgrest-reader": "8", "postgrest-writer": "2" },
+    { "postgrest-reader": "9", "postgrest-writer": "2" },
   ),
   ...kubernetesRow(
     "trusts no proxy until somebody names them",

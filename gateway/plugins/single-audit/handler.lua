@@ -161,6 +161,8 @@ end
 
 -- Waits until fewer requests are in progress. Returns a refusal if that takes too long.
 local function wait_for_place(request, config, counts)
+  request.report_filter = report_filter(request.parameters)
+  request.is_lookup = request.method == "POST" or request.report_filter ~= nil
   local visit = places.open(config, request, is_known(request, counts))
   kong.ctx.plugin.visit = visit
   local verdict, answer = places.ask(visit, counts, ngx.now())
@@ -255,7 +257,7 @@ local function set_upstream(request, config)
   end
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(request, "accept", request.accept)
-  set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
+  set_or_clear(request, "x-filter-report-id", request.report_filter)
   set_or_clear(request, "x-row-order", request.row_order)
   set_or_clear(request, "x-order-rules", served_tables.rules)
   -- nginx does not send If-Match to PostgREST if it uses its cache.

@@ -1,5 +1,5 @@
--- Limits how many requests are in progress at a time: of a key, of a client network, of a tier whose key many clients share, and of all
--- clients. Others wait, without a connection to PostgREST. gateway/kong.yml has the numbers.
+-- Limits how many requests are in progress at a time: of a key, of a client network, of a tier whose key many clients share, of those
+-- that may be slow, and of all clients. Others wait, without a connection to PostgREST. gateway/kong.yml has the numbers.
 --
 -- A place is an entry of the dictionary that a gateway's workers share. It expires, so that a worker that dies gives it back.
 
@@ -16,15 +16,17 @@ local SHORTEST_PAUSE, LONGEST_PAUSE = 0.002, 1
 -- A request that has waited this long keeps newcomers from taking its place, until it asks again. Before that, they may: no place
 -- stays free, and nobody waits long.
 local PATIENT_SECONDS, AWAITED_SECONDS = 0.2, 0.1
-local EVERYBODY = "all"
--- Keys and networks that have a request in progress leave this share of all places to others, so that a few cannot hold all of them.
+local EVERYBODY, SLOW = "all", "slow"
+-- Keys and networks that have a request in progress leave this share of the places to others, so that a few cannot hold all of them.
 local SPARE_SHARE = 0.4
+-- Requests that may be slow leave this share of all places to look-ups, which take milliseconds.
+local LOOKUP_SHARE = 1 / 6
 
 local places = {}
 
 --- The places that a request needs.
 --- @param config    the plugin's settings
---- @param request   { kong_id, hash (of the key), tier, network }
+--- @param request   { kong_id, hash (of the key), tier, network, is_lookup (whether it asks for a single report, or calls a function) }
 --- @param is_known  whether PostgreSQL has accepted the key. Others wait in a queue of their network, so that made-up keys do not
 ---   fill the queues of clients.
 --- @return a visit, which the other functions take
@@ -47,11 +49,16 @@ function places.open(config, request, is_known)
   if tier.by == "network" then
     needed[#needed + 1] = { name = "tier:" .. request.tier, limit = leave_one(limits.shared_key), seconds = ANSWER_SECONDS }
   end
+  local crowd = everybody
+  if not request.is_lookup then
+    crowd = { name = SLOW, limit = limits.all - math.floor(LOOKUP_SHARE * limits.all), seconds = ANSWER_SECONDS }
+    needed[#needed + 1] = crowd
+  end
   needed[#needed + 1] = everybody
   return {
     id = request.kong_id, longest_wait = config.longest_wait, most_waiting = config.most_waiting,
     queues = is_known and { queue, of_network } or { queue },
-    key = key, network = network, everybody = everybody, needed = needed,
+    key = key, network = network, crowd = crowd, needed = needed,
   }
 end
 
@@ -86,8 +93,8 @@ end
 
 -- Returns the place of the key or network, if it has another request in progress and too few places are left for others.
 local function find_crowded(visit, dict)
-  local all = visit.everybody
-  if count_taken(all, dict) > all.limit - math.floor(SPARE_SHARE * all.limit) then
+  local crowd = visit.crowd
+  if count_taken(crowd, dict) > crowd.limit - math.floor(SPARE_SHARE * crowd.limit) then
     return count_taken(visit.key, dict) > 1 and visit.key or count_taken(visit.network, dict) > 1 and visit.network or nil
   end
 end
@@ -184,7 +191,7 @@ local function leave_queues(visit, dict)
 end
 
 local function refuse(visit, missing)
-  if missing.name == EVERYBODY then
+  if missing.name == EVERYBODY or missing.name == SLOW then
     return refusal.new(
       503, "api_busy", "The API is busy.", "Send the request again after the number of seconds in Retry-After.",
       { ["Retry-After"] = RETRY_AFTER }
