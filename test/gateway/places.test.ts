@@ -69,7 +69,13 @@ async function makeKnownKey(gateway = url): Promise<string> {
   return key;
 }
 /** Sends requests that the upstream does not answer yet. */
-function sendMany(count: number, address: string, key: string, gateway = url, path?: string): Promise<WireAnswer>[] {
+function sendMany(
+  count: number,
+  address: string,
+  key: string,
+  gateway = url,
+  path?: string,
+): Promise<WireAnswer>[] {
   holds = true;
   return Array.from({ length: count }, () => ask(address, key, gateway, path));
 }
@@ -141,12 +147,16 @@ describe("requests at a time", () => {
     const quick = [
       () => sendMany(1, makeAddress(), another, hastyUrl, lookup),
       () => [
-        send(hastyUrl, "/rpc/request_file_access", {
-          method: "POST",
-          localAddress: makeAddress(),
-          headers: { "x-api-key": third, "content-type": "application/json" },
-          body: "{}",
-        }),
+        send(
+          hastyUrl,
+          "/rpc/request_file_access",
+          {
+            method: "POST",
+            localAddress: makeAddress(),
+            headers: { "x-api-key": third, "content-type": "application/json" },
+          },
+          "{}",
+        ),
       ],
     ];
     for (const sendQuick of quick) {
