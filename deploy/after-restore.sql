@@ -3,6 +3,10 @@
 select publication.withdraw_data_sets();
 -- A backup without the ledger's tables needs --continue-ledger PLACE.
 insert into ledger.claim default values on conflict do nothing;
+-- It also lacks the entries, which the ledger must get.
+select ledger.record('report suppressed', report_id, suppressed_since) from publication.suppressed_reports;
+select ledger.record('key revoked', encode(key_sha256, 'hex'), revoked_at) from access.api_keys where revoked_at is not null;
+select ledger.record('agreement revoked', id::text, revoked_at) from access.tribal_access_agreements where revoked_at is not null;
 -- The next deployment must compare the API with the promises that the backup contains, and must not take the backup's tiers
 -- for changes made by hand.
 update deployment.api_schemas set sha256 = '', fingerprint = '{}';

@@ -61,7 +61,7 @@ comment on column ledger.claim.server is 'The result of ledger.describe_server()
 comment on column ledger.claim.server_name is 'The setting single_audit.server_name at that time.';
 comment on column ledger.claim.database_name is 'The name of the database at the last comparison with the ledger.';
 comment on column ledger.claim.server_started_at is
-  'The server''s start time at the last comparison with the ledger. If the server has started again since, the database may be an older copy.';
+  'The server''s start time at the last comparison with the ledger. If the server has started again since, the database may be an older copy. Null if it is one, so that its replicas answer no requests either.';
 comment on column ledger.claim.changed_in is
   'The transaction that last changed the row. If it is not the one that wrote it, a backup was restored into this database.';
 grant select, update on ledger.claim to publisher;
@@ -79,7 +79,7 @@ select
         -- A replica follows its primary. A recovery to a point in time never asks a primary for WAL.
         and (
           claim.server_started_at = pg_postmaster_start_time()
-          or pg_is_in_recovery() and pg_last_wal_receive_lsn() is not null
+          or claim.server_started_at is not null and pg_is_in_recovery() and pg_last_wal_receive_lsn() is not null
         )
     end,
     false

@@ -6,6 +6,7 @@ import type { Objects, StorageOptions } from "../../shared/objects/objects.ts";
 import { openObjects } from "../../shared/objects/open-objects.ts";
 import { unlock } from "../sql/session.ts";
 import { inTransaction } from "./in-transaction.ts";
+import { showsSuppressed } from "./suppression.ts";
 
 /** The first line of each object. */
 const headerLine = z.object({ ledger: z.string(), writer: z.string(), entries: z.number() });
@@ -54,10 +55,15 @@ export const withdrawnMessage =
  * Reads new entries from the ledger, lets the database answer requests, and writes waiting entries to the ledger. The client must
  * have the role publisher.
  *
- * @throws LedgerRefused if the database has no ledger, if it was restored or copied, or if another database writes to the ledger;
+ * @param options.isThorough also checks that no older object is missing
+ * @throws LedgerRefused if the database has no ledger, if an object is missing or damaged, if it was restored or copied, or if another database writes to the ledger;
  * Error if the ledger cannot be read or written
  */
-export async function compareWithLedger(client: Client, storage: StorageOptions = {}): Promise<void> {
+export async function compareWithLedger(
+  client: Client,
+  storage: StorageOptions = {},
+  { isThorough = false } = {},
+): Promise<void> {
   const { place } = await readClaim(client);
   if (place === null) {
     throw new LedgerRefused(
@@ -66,8 +72,14 @@ export async function compareWithLedger(client: Client, storage: StorageOptions 
   }
   await withLedger(client, place, storage, async (store) => {
     const claim = await readClaim(client);
-    if (!claim.is_this_server)
+    if (!claim.is_this_server) {
+      // Its replicas cannot know on which server it is.
+      await client.query(
+        "update ledger.claim set server_started_at = null where server_started_at is not null",
+      );
       throw new LedgerRefused(`This database was restored, or copied from another server. ${nextStep}`);
+    }
+    if (isThorough) await checkNumbers(store, place, claim.last_object);
     await readNew(client, store, claim);
     // Before it writes, so that requests are answered even if the ledger cannot be written.
     if (!claim.is_compared) {
@@ -220,6 +232,13 @@ async function readClaim(client: Client): Promise<Claim> {
 
 const countObjects = async (store: Objects) => (await store.listFiles(/\.jsonl$/)).length;
 
+/** @throws LedgerRefused if one of the first objects is missing */
+async function checkNumbers(store: Objects, place: string, last: number): Promise<void> {
+  const names = new Set((await store.listFiles(/\.jsonl$/)).map((file) => path.basename(file.path)));
+  for (let number = 1; number <= last; number += 1)
+    if (!names.has(nameObject(number))) throw new LedgerRefused(describeGap(place, number));
+}
+
 /**
  * Reads the objects after the last one that the database knows, up to the first number without an object.
  *
@@ -320,7 +339,7 @@ async function apply(
       });
       learned += rows[0]?.apply ?? 0;
     }
-    const { rows } = await client.query<{ shows: boolean }>(showsSuppressed);
+    const { rows } = await client.query<{ shows: boolean }>(`select ${showsSuppressed} as shows`);
     const withdrawn = rows[0]?.shows === true;
     if (withdrawn) await client.query("select publication.withdraw_data_sets()");
     return { learned, withdrawn };
@@ -329,15 +348,6 @@ async function apply(
 
 /** PostgreSQL's codes for data exceptions, violated constraints and an unknown kind. */
 const wrongValue = /^(2[23]|20000)/;
-
-const showsSuppressed = `
-  select exists (
-    select from publication.suppressed_reports
-    where report_id in (
-      select report_id from disclosed.general
-      union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed.resubmission
-    )
-  ) as shows`;
 
 /**
  * Writes the waiting entries as new objects.

@@ -11,6 +11,7 @@ import { type LoadOptions, loadDataSet } from "./load-data-set.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { publishNextGeneration } from "./publish-data-set.ts";
 import { computeChecksum, readSourceTables } from "./read-definition.ts";
+import { showsSuppressed } from "./suppression.ts";
 import { warmTables } from "./warm-tables.ts";
 import { publishManifest, writePublicFiles } from "./write-public-files.ts";
 
@@ -51,7 +52,7 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     if (store !== undefined) await publishManifest(client, store);
     return { outcome: "skipped", reason };
   }
-  await compareWithLedger(client, storage);
+  await compareWithLedger(client, storage, { isThorough: true });
   const published = await lockPublication(client, async () => {
     const startedAt = new Date();
     const { counts, rejected, suppression } = await load();
@@ -117,6 +118,8 @@ async function findReasonToSkip(client: Client, checksum: string): Promise<strin
        -- If a report was released since then, the same files give another data set.
        state = 'live'
          and (kept_suppressed <@ array(select report_id from publication.suppressed_reports)) is not false
+         -- A publication that failed suppressed a report that these files show.
+         and not ${showsSuppressed}
        or rolled_back_at is not null
      )
      order by state = 'live' desc, published_at desc limit 1`,

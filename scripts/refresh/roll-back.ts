@@ -12,7 +12,7 @@ import { findPrevious, listReports } from "./suppression.ts";
  * @throws Error if there is no previous data set, or if it shows a report suppressed since then
  */
 export async function rollBack(client: Client, storage?: StorageOptions): Promise<string> {
-  await compareWithLedger(client, storage);
+  await compareWithLedger(client, storage, { isThorough: true });
   return await lockPublication(client, async () => {
     const previous = await findPrevious(client);
     if (previous === undefined) throw new Error("There is no previous data set to roll back to.");

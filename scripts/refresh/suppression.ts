@@ -34,6 +34,15 @@ const suppressedSince = `
     order by report_id
   ) as suppressed`;
 
+/** Whether the live data set shows a report that was suppressed since: it was restored, or a later publication failed. */
+export const showsSuppressed = `exists (
+  select from publication.suppressed_reports
+  where report_id in (
+    select report_id from disclosed.general
+    union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed.resubmission
+  )
+)`;
+
 /** Finds the previous data set, and its public reports that were suppressed since, with which it cannot be made live again. */
 export async function findPrevious(
   client: Client,

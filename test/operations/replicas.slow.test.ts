@@ -6,6 +6,8 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
+import { compareWithLedger } from "../../scripts/refresh/ledger.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { preparePostgres } from "../../scripts/servers/postgres.ts";
 import { startProgram } from "../../scripts/servers/run-program.ts";
@@ -15,6 +17,7 @@ import { send } from "../report-service/http.ts";
 import { downloads, type Parts, reportId, startParts } from "../report-service/parts.ts";
 import { publishSample, useOwnServer } from "../scripts/deploy/support.ts";
 import { makeDirectory } from "../support/make-directory.ts";
+import { queryOn } from "../support/query-on.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
 // A server whose commits wait for a replica (synchronous_standby_names): reads never wait for it, and calls and redemptions
@@ -229,6 +232,19 @@ describe("with a replica", () => {
     await setStandbys("standby");
   });
 
+  it("answers no requests once its primary is found to be a restored database", async () => {
+    const isOn = async () =>
+      (await queryOn(standby.url, "select publication.is_switched_on() as is_on"))[0]?.is_on;
+    expect(await isOn()).toBe(true);
+    await query("create table claim as select server, server_started_at from ledger.claim");
+    await query("update ledger.claim set server = 'another'");
+    const compare = withPublisher({ connectionString: own.url }, (client) => compareWithLedger(client));
+    await expect(compare).rejects.toThrow("This database was restored, or copied from another server.");
+    await expect.poll(isOn).toBe(false);
+    await query("update ledger.claim set (server, server_started_at) = (select claim.* from claim)");
+    await expect.poll(isOn).toBe(true);
+  });
+
   it("a call gets 503 while the replica does not answer, and a token afterwards", async () => {
     const count = await countTokens();
     process.kill(standby.receiver, "SIGSTOP");
@@ -280,5 +296,5 @@ async function startStandby(name: string) {
     await child.stop();
     await rm(directory, { recursive: true, force: true });
   };
-  return { receiver, stop };
+  return { url: new URL(new URL(own.url).pathname, url).href, receiver, stop };
 }

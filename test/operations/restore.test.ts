@@ -1,7 +1,7 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { escapeLiteral } from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { deployDatabase, repositoryDirectory } from "../../scripts/deploy/deploy-database.ts";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
 import { compareWithLedger, continueLedger } from "../../scripts/refresh/ledger.ts";
@@ -38,10 +38,11 @@ const publish = (database: { url: string }) =>
   );
 
 /** Returns SQL that inserts the rows of all durable tables, oldest table first, so that referenced rows come first. */
-async function dump(): Promise<string> {
+async function dump(schemas = ["access", "publication", "ledger"]): Promise<string> {
   const { rows: tables } = await old.client.query<{ name: string }>(
     `select oid::regclass::text as name from pg_class
-     where relkind = 'r' and relnamespace in ('access'::regnamespace, 'publication'::regnamespace, 'ledger'::regnamespace) order by oid`,
+     where relkind = 'r' and relnamespace = any ($1::regnamespace[]) order by oid`,
+    [schemas],
   );
   const statements: string[] = [];
   for (const { name } of tables) {
@@ -51,16 +52,17 @@ async function dump(): Promise<string> {
   }
   const { rows: sequences } = await old.client.query<{ statement: string }>(
     `select format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value) as statement
-     from pg_sequences where schemaname in ('access', 'publication', 'ledger') and last_value is not null`,
+     from pg_sequences where schemaname = any ($1) and last_value is not null`,
+    [schemas],
   );
   return [...statements, ...sequences.map(({ statement }) => statement)].join(";\n");
 }
 
 /** Runs the three files as psql --single-transaction does. */
-async function restore(): Promise<void> {
+async function restore({ url }: { url: string }, backup: string): Promise<void> {
   const read = (file: string) => readFile(path.join(import.meta.dirname, "../../deploy", file), "utf8");
   const files = [await read("before-restore.sql"), backup, await read("after-restore.sql")];
-  await queryOn(fresh.url, `begin;\n${files.join(";\n")};\ncommit`);
+  await queryOn(url, `begin;\n${files.join(";\n")};\ncommit`);
 }
 
 beforeAll(async () => {
@@ -95,7 +97,7 @@ beforeAll(async () => {
   const { rows } = await old.client.query("select access.issue_access_token($1) as token", [hidden]);
   secrets.push(rows[0].token, ...issued.map(({ key }) => key));
   backup = await dump();
-  await restore();
+  await restore(fresh, backup);
   service = await startScratchService(fresh.url);
 });
 afterAll(async () => {
@@ -160,6 +162,17 @@ it("the new database still refuses to delete rows", async () => {
   await expect(removal).rejects.toThrow("access.api_keys does not allow delete.");
 });
 
+it("the ledger gets the suppressions and revocations of a backup that has no entries of the ledger", async () => {
+  const other = await createDeployedDatabase();
+  onTestFinished(() => other.drop());
+  await restore(other, await dump(["access", "publication"]));
+  const entries = `select kind || ' ' || subject as entry from ledger.entries
+    where kind in ('report suppressed', 'key revoked') order by entry`;
+  const rows = await queryOn(other.url, entries);
+  expect(rows).toHaveLength(2);
+  expect(rows).toEqual(await queryOn(old.url, entries));
+});
+
 it("until an operator names the ledger of a restored database, requests get 503 and publications are refused", async () => {
   for (const key of ["individual", "tribal"])
     expect(await ask(key, "/general")).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
@@ -222,6 +235,6 @@ it("the next deployment, even of the same files, is compared with what clients w
 it("a restore into a database that already has keys is refused, and changes nothing", async () => {
   const before = await readAll(fresh, "access.api_keys");
   const message = "This database already has API keys, so it is not newly deployed.";
-  await expect(restore()).rejects.toThrow(message);
+  await expect(restore(fresh, backup)).rejects.toThrow(message);
   expect(await readAll(fresh, "access.api_keys")).toEqual(before);
 });

@@ -8,6 +8,8 @@ declare
   entry record;
   learned integer := 0;
 begin
+  -- Waits until a running publication has ended. Otherwise, it could make a report public that this suppresses.
+  lock table publication.data_sets in share row exclusive mode;
   for entry in
     select
       said.kind,

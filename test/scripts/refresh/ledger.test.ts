@@ -87,6 +87,14 @@ it("a suppression counts even if its publication fails", async () => {
   expect(await publicReports()).toEqual([1]);
 });
 
+it("the live files are published again if a publication that failed has suppressed one of their reports", async () => {
+  const fail = { "publish.sql": (sql: string) => `${sql}\nselect 1 / 0;` };
+  expect((await withDefinitions(fail, () => publish(2))).code).toBe(1);
+  await here.write("general", [submission(1), submission(2)]);
+  expect(await here.publish("--accept-shrink")).toMatchObject({ code: 0 });
+  expect(await publicReports()).toEqual([1]);
+});
+
 it("files that a check rejects suppress nothing", async () => {
   await here.write("general", [submission(1, { is_public: "f" }), submission(2, { is_public: "f" })]);
   expect(await here.publish("--force")).toMatchObject({ code: 1 });
@@ -173,6 +181,24 @@ it("a report cannot be released while a publication is running, so the ledger ha
   expect(await here.refresh("--release", id(2))).toMatchObject({ code: 0 });
 });
 
+it("a report that the ledger suppresses during a publication is withdrawn when it goes live", async () => {
+  const wait = { "go_live.sql": (sql: string) => `${sql}\nselect pg_sleep(3);` };
+  await here.write("general", [submission(1), submission(2), submission(3)]);
+  const publishing = withDefinitions(wait, () => here.publish("--accept-growth", "--force"));
+  await expect
+    .poll(() => list("select pid from pg_stat_activity where wait_event = 'PgSleep'"))
+    .toHaveLength(1);
+  const [{ ledger_id: ledger, next }] = await select(
+    "select ledger_id, lpad((last_object + 1)::text, 12, '0') as next from ledger.claim",
+  );
+  const header = JSON.stringify({ ledger, writer: "another database", entries: 1 });
+  const line = JSON.stringify({ ...entry, kind: "report suppressed", subject: id(3) });
+  await writeFile(path.join(await readPlace(), `${next}.jsonl`), `${header}\n${line}\n`);
+  await expect(compare()).rejects.toThrow("Another database writes to the ledger");
+  expect(await publishing).toMatchObject({ code: 0 });
+  expect(await list("select publication.live_data_set()")).toEqual([null]);
+});
+
 it("a release in the ledger is learned when the running refresh has ended", async () => {
   const [before] = await select("select last_object from ledger.claim");
   await publish(2);
@@ -246,6 +272,22 @@ it("while the ledger is unreachable, requests are answered and keys are revoked,
   await rename(`${place}-away`, place);
   await compare();
   expect(await say()).toHaveLength(1);
+});
+
+it("a publication and a rollback name an older object that is missing", async () => {
+  const place = await readPlace();
+  for (const _ of [1, 2]) {
+    await select("select access.revoke_key($1)", [await issueKey()]);
+    await compare();
+  }
+  await rm(path.join(place, "000000000002.jsonl"));
+  for (const args of [["--from", here.directory, "--force"], ["--rollback"]])
+    expect(await here.refresh(...args)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(
+        `The ledger in ${place} lacks the object 000000000002.jsonl. Restore it.`,
+      ),
+    });
 });
 
 it("a comparison and --continue-ledger name a missing object", async () => {
