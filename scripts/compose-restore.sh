@@ -33,6 +33,7 @@ TEXT
   shift
 done
 cd "$(dirname "$0")/.."
+. scripts/stack/let-recover.sh
 fail() {
   echo "compose:restore: $1" >&2
   exit 1
@@ -124,6 +125,7 @@ printf '%s;\n' 'drop database if exists single_audit with (force)' 'alter databa
   | psql postgres
 trap - INT TERM HUP
 echo "Restored. Starting all services ..."
+let_recover
 docker compose up --detach --wait
 
 cat << 'TEXT'

@@ -31,6 +31,7 @@ TEXT
     ;;
 esac
 cd "$(dirname "$0")/.."
+. scripts/stack/let-recover.sh
 RELEASE=$(node --import tsx scripts/release-stamp.ts)
 export RELEASE
 if [ "$#" = 0 ]; then
@@ -48,6 +49,7 @@ else
     || echo "Some services are not healthy. They may need the older database, which comes next." >&2
 fi
 docker compose run --rm migrate "$@"
+[ "$#" = 0 ] || let_recover
 docker compose up --detach --no-deps --wait report-service
 docker compose up --detach --wait gateway
 docker compose up --detach --wait

@@ -149,7 +149,7 @@ echo "$*" >> ${log}
 printenv RELEASE > ${release}
 case $* in
 ${Object.entries(answers)
-  .map(([words, answer]) => `  *"${words}"*) printf '${answer}\\n' ;;\n`)
+  .map(([words, answer]) => `  *"${words}"*) printf "${answer}\\n" ;;\n`)
   .join("")}
   *" psql "* | *" storage sh "*"if "*) echo 1 ;;
 esac
@@ -277,6 +277,18 @@ describe("npm run compose:restore", () => {
       1,
       expect.stringContaining("migrate"),
       expect.stringMatching(/ psql .* postgres$/),
+    ]);
+  });
+
+  test("lets services recover before it starts the others, because `up` would fail", async () => {
+    const { status, ran } = await runScript("restore", ["--replace", await makeBackup()], undefined, {
+      psql: "",
+      // One of them is unhealthy when it is first asked.
+      "ps --format": "$([ -e $0.asked ] || echo unhealthy; touch $0.asked)",
+    });
+    expect([status, ran.slice(-3)]).toEqual([
+      0,
+      [expect.stringContaining("compose ps"), expect.stringContaining("compose ps"), startsAll],
     ]);
   });
 
