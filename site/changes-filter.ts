@@ -2,7 +2,7 @@ import { mostEntries, readList } from "./check/read-list.ts";
 import { count } from "./finding-words.ts";
 import { isDate } from "./findings/read-criteria.ts";
 import { agencies, findState, states } from "./names.ts";
-import { readAlnOrAgency } from "./read-filters.ts";
+import { pickProgram, readAlnOrAgency } from "./read-filters.ts";
 import { cut } from "./search/words.ts";
 
 /** Which reports' changes are asked for. */
@@ -45,9 +45,9 @@ const readText = (value: unknown): string => [value ?? ""].flat().join("\n").tri
 
 /** Reads a filter from the parameters state, aln (or program) and u. Undefined if there is none. */
 export function readChangesFilter(asked: Readonly<Record<string, unknown>>): ChangesFilter | undefined {
-  const read = (name: string) => readText(asked[name]);
-  // The search for findings calls it program.
-  const [typedState, typedAln, typedList] = [read("state"), read("aln") || read("program"), read("u")];
+  const [typedState = "", typedAln = "", typedList = ""] = [asked.state, pickProgram(asked), asked.u].map(
+    readText,
+  );
   if (typedState + typedAln + typedList === "") return undefined;
   const state = findState(typedState);
   const aln = readAlnOrAgency(typedAln);

@@ -4,6 +4,10 @@ import type { ChangesFilter } from "./changes-filter.ts";
 import { keepAnswer } from "./keep-answer.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 
+/** The parts of a report that publication.changes tells apart. */
+const changedParts = ["opinions", "findings", "texts", "awards", "amount", "notes", "other"] as const;
+export type ChangedPart = (typeof changedParts)[number];
+
 const ofEachKind = <Value extends z.ZodType>(value: Value) =>
   z.object({ added: value, changed: value, removed: value });
 
@@ -18,8 +22,19 @@ export const changes = z.array(
     counts: ofEachKind(z.number()),
     /** The IDs of the first 100 of them. */
     first: ofEachKind(z.array(z.string())),
-    /** The auditees' names, by report ID, of reports that are public now. */
-    names: z.record(z.string(), z.string().nullable()),
+    /** The reports that are public now, by ID. */
+    reports: z.record(
+      z.string(),
+      z.object({
+        auditee_name: z.string().optional(),
+        audit_year: z.string().optional(),
+        findings: z.number(),
+        /** The public report that this one replaces. */
+        replaces: z.string().optional(),
+        /** Which parts changed. */
+        parts: z.array(z.enum(changedParts)).optional(),
+      }),
+    ),
     /** False if too many reports changed for a filter to look at them. */
     is_read: z.boolean().optional(),
   }),

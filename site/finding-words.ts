@@ -81,3 +81,16 @@ export function describeFindings({
   ].filter(Boolean);
   return `${count(findings, "finding")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
+
+const common = /^(and|or|of|the|special|other|tests|provisions)$/;
+
+/** The letters of the requirements that have all of these words in their names. */
+export function findRequirements(words: string): string[] {
+  const list = (text: string) =>
+    (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !common.test(word));
+  const asked = list(words);
+  return Object.entries(requirements).flatMap(([letter, name]) => {
+    const named = list(name);
+    return asked.length > 0 && asked.every((word) => named.includes(word)) ? [letter] : [];
+  });
+}

@@ -18,6 +18,9 @@ export function readAlnOrAgency(text: string): string | undefined {
   return program === undefined ? agency : `${agency}.${program}`;
 }
 
+/** A program or agency, as the parameter aln or program of an address. Pages take each other's addresses. */
+export const pickProgram = ({ aln, program }: Readonly<Record<string, unknown>>): unknown => program || aln;
+
 /** Refuses a file whose filter is not understood: a file of other rows than those that were asked for would go unnoticed. */
 export const refuseUnread = (rows: string, path: string): ErrorResponse =>
   makeError(400, "unknown_filter", {

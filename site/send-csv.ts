@@ -31,16 +31,31 @@ function nameFile(parts: readonly NamePart[], { facts }: Pick<PageContext, "fact
 }
 type NamePart = string | false | undefined;
 
-/** Sends rows as a CSV file for spreadsheets. */
+const longestSource = 500;
+
+/** The address of a file. Only its path if it is so long that it would make up most of the file. */
+function describeSource({ url }: FastifyRequest, { appUrl }: Pick<PageContext, "appUrl">): string {
+  return appUrl + (url.length > longestSource ? url.replace(/\?.*/s, "") : url);
+}
+
+/**
+ * Sends rows as a CSV file for spreadsheets. The last two columns name the data set and the file's address, so that copied rows still do. A
+ * comment above the header would break imports.
+ */
 export function sendSpreadsheet(
   request: FastifyRequest,
   reply: FastifyReply,
-  context: Pick<PageContext, "facts">,
+  context: Pick<PageContext, "facts" | "appUrl">,
   { name, columns, rows }: { name: readonly NamePart[]; columns: readonly string[]; rows: readonly Row[] },
 ): FastifyReply {
+  const origin = { data_set: context.facts?.data_set?.id, source: describeSource(request, context) };
   reply.headers({
     "cache-control": "public, no-cache",
     "content-disposition": `attachment; filename="${nameFile(name, context)}.csv"`,
   });
-  return sendBody(request, reply, { body: writeSpreadsheet(columns, rows), type: "text/csv; charset=utf-8" });
+  const body = writeSpreadsheet(
+    [...columns, ...Object.keys(origin)],
+    rows.map((row) => ({ ...row, ...origin })),
+  );
+  return sendBody(request, reply, { body, type: "text/csv; charset=utf-8" });
 }

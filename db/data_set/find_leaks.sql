@@ -352,6 +352,27 @@ begin
   ) then
     return next 'publication.suggest_names() returns names of suppressed reports'' auditees, so the pages would show them.';
   end if;
+  if exists (
+    select
+    from (
+      select 'auditee' as kind, names.auditee_name as name
+      from (select auditee_name from suppressed.general except select auditee_name from disclosed.general limit 10) as names
+      union all
+      select 'auditor', names.auditor_firm_name
+      from (select auditor_firm_name from suppressed.general except select auditor_firm_name from disclosed.general limit 10) as names
+    ) as hidden_names
+    cross join lateral jsonb_array_elements(publication.list_named_ids(hidden_names.kind, hidden_names.name) -> 'ids') as named
+    where named ->> 'name' = hidden_names.name
+      or named ->> 'id' not in (
+        select general.auditee_uei from disclosed.general where general.auditee_uei = named ->> 'id'
+        union all
+        select general.auditee_ein from disclosed.general where general.auditee_ein = named ->> 'id'
+        union all
+        select general.auditor_ein from disclosed.general where general.auditor_ein = named ->> 'id'
+      )
+  ) then
+    return next 'publication.list_named_ids() knows names or IDs of suppressed reports, so the pages would show them.';
+  end if;
   if publication.search_findings(jsonb_build_object('report_ids', hidden)) ->> 'total' <> '0' then
     return next 'publication.search_findings() finds suppressed reports, so the pages would show them.';
   end if;
@@ -377,7 +398,7 @@ begin
         select lexeme from unnest(extensions.text_words(texts.finding_text)) order by length(lexeme) desc limit 3
       ) as words
     ) as hidden_words
-    cross join lateral plainto_tsquery('pg_catalog.english', hidden_words.lexeme) as query
+    cross join lateral publication.words_query(hidden_words.lexeme) as query
     where publication.count_findings_with(hidden_words.lexeme) > 0
       and not exists (
         select from disclosed.findings_text as texts where extensions.text_words(texts.finding_text) @@ query
@@ -399,6 +420,8 @@ create or replace function publication.find_group_leaks()
 returns setof text
 language plpgsql stable security invoker
 as $$
+declare
+  totals constant jsonb := publication.describe_totals();
 begin
   if (
     select row(count(*), sum((programs ->> 'awards')::bigint), sum((programs ->> 'findings')::bigint))::text
@@ -440,10 +463,10 @@ begin
   ) then
     return next 'publication.list_related_programs() knows numbers of suppressed reports, or counts their findings.';
   end if;
-  if (publication.describe_totals() ->> 'newest_submission')::date is distinct from (select max(general.fac_accepted_date) from disclosed.general) then
+  if (totals ->> 'newest_submission')::date is distinct from (select max(general.fac_accepted_date) from disclosed.general) then
     return next 'publication.describe_totals() knows a newer report than the public ones.';
   end if;
-  if publication.describe_totals() #>> '{example,report_id}' in (select general.report_id from suppressed.general) then
+  if totals #>> '{example,report_id}' in (select general.report_id from suppressed.general) then
     return next 'publication.describe_totals() names a suppressed report, so the pages would show it.';
   end if;
 end
@@ -469,10 +492,10 @@ begin
   if exists (
     select
     from jsonb_array_elements(publication.describe_changes()) as listed
-    cross join lateral jsonb_object_keys(listed -> 'names') as named (report_id)
-    join unnest(hidden) as hidden_id on hidden_id = named.report_id
+    cross join lateral jsonb_each(listed -> 'reports') as named (report_id, facts)
+    join unnest(hidden) as hidden_id on hidden_id in (named.report_id, named.facts ->> 'replaces')
   ) then
-    return next 'publication.describe_changes() names auditees of suppressed reports, so the pages and feeds would show them.';
+    return next 'publication.describe_changes() describes or names suppressed reports, so the pages and feeds would show them.';
   end if;
 end
 $$;

@@ -29,3 +29,74 @@ left join (
 where previous.state = 'previous'
 group by previous.id, live.id;
 delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
+
+-- Which parts of the changed reports differ. Resubmissions count as "other", with contacts and dates, because a chain also changes if a
+-- member of it is suppressed. No value is recorded, because a report may be suppressed later.
+do $$
+declare
+  ids text[];
+  parts text[];
+begin
+  select changes.changed into ids from publication.changes where changes.published_at = now();
+  if ids is null or cardinality(ids) not between 1 and 10000 then
+    return;
+  end if;
+  execute (
+    select format(
+      $query$
+        with found as (
+          select
+            new.report_id,
+            case
+              when columns.key ~ '^(gaap_results|sp_framework|is_(sp_framework|going_concern|internal_control|material_noncompliance))' then 'opinions'
+              when columns.key = 'total_amount_expended' then 'amount'
+              else 'other'
+            end as part
+          from disclosed.general as new
+          join disclosed_previous.general as old on old.report_id = new.report_id
+          cross join jsonb_each(to_jsonb(new)) as columns
+          where new.report_id = any ($1) and columns.value is distinct from to_jsonb(old) -> columns.key
+          %s
+        )
+        select array(
+          select coalesce(string_agg(distinct found.part, ',' order by found.part), 'other')
+          from unnest($1) with ordinality as listed (report_id, place)
+          left join found using (report_id)
+          group by listed.place
+          order by listed.place
+        )
+      $query$,
+      string_agg(format(
+        'union all select report_id, %L from (%s) as old full join (%s) as new using (report_id) where old.hash is distinct from new.hash',
+        case
+          when tables.name = 'findings' then 'findings'
+          when tables.name in ('findings_text', 'corrective_action_plans') then 'texts'
+          when tables.name in ('federal_awards', 'passthrough') then 'awards'
+          when tables.name = 'notes_to_sefa' then 'notes'
+          else 'other'
+        end,
+        hashed.queries[1], hashed.queries[2]
+      ), ' ')
+    )
+    from data_set.tables
+    cross join lateral (
+      select array_agg(
+        format(
+          'select source.report_id, sum(hash_record_extended(row(%s), 0)) as hash from %s as source'
+          ' where source.report_id = any ($1) group by source.report_id',
+          (
+            select string_agg(format('source.%I', columns.name), ', ' order by columns.place)
+            from data_set.list_columns(sides.name::regclass) as columns
+            where columns.name <> 'row_number'
+          ),
+          sides.name
+        )
+        order by sides.place
+      ) as queries
+      from unnest(array['disclosed_previous.' || tables.name, 'disclosed.' || tables.name]) with ordinality as sides (name, place)
+    ) as hashed
+    where tables.is_source and tables.name <> 'general'
+  ) into parts using ids;
+  update publication.changes set changed_parts = parts where changes.published_at = now();
+end
+$$;

@@ -79,7 +79,8 @@ create table publication.changes (
   published_at timestamptz not null default now(),
   added text[] not null,
   changed text[] not null,
-  removed text[] not null
+  removed text[] not null,
+  changed_parts text[]
 );
 
 comment on table publication.changes is
@@ -88,7 +89,9 @@ comment on column publication.changes.number is 'Numbers publications and rollba
 comment on column publication.changes.added is 'Reports with a new public row in the table general, ordered by ID.';
 comment on column publication.changes.changed is
   'Reports whose public rows changed in any table, unless "added" or "removed" lists the report. These include superseded reports, whose only public rows are in the table resubmission.';
+comment on column publication.changes.changed_parts is
+  'For each report of "changed", which parts of it changed: findings,awards. Null if so many reports changed that nobody looked.';
 comment on column publication.changes.removed is
   'Reports that lost their public row in the table general: they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 
-grant select, insert, delete on publication.changes to publisher;
+grant select, insert, delete, update (changed_parts) on publication.changes to publisher;

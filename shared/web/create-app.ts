@@ -7,6 +7,7 @@ import {
   type ErrorResponse,
   ErrorWithResponse,
   failed,
+  incomplete,
   lacksRight,
   makeUnavailable,
   methodNotAllowed,
@@ -108,6 +109,10 @@ function describeErrors(app: FastifyInstance): void {
     if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
       request.log.error({ err }, "storage or the database is unavailable");
       return sendError(reply, makeUnavailable());
+    }
+    if ((err as { code?: unknown }).code === "ECONNRESET" && !request.raw.complete) {
+      request.log.info("the client left before it had sent its request");
+      return sendError(reply, incomplete);
     }
     request.log.error({ err }, "unexpected error");
     return sendError(reply, failed);

@@ -73,6 +73,9 @@ export const failed = makeError(500, "internal_error", {
   hint: "Try again later. If it fails again, send the X-Request-Id to the operator.",
 });
 
+/** For the log: a client that left gets no response. */
+export const incomplete = makeError(400, "incomplete_request", { message: "The request ended early." });
+
 /** The response if a database role lacks a right. Only the operator can grant it. */
 export const lacksRight = makeError(500, "missing_privilege", {
   message: "This service is not set up completely.",

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import {
   type FastifyBaseLogger,
@@ -27,6 +27,7 @@ export function createLogger({ name, level = "info" }: { name: string; level?: s
 
 /** Creates an app that logs a line for each response: the route, never a URL, a header or the raw request. */
 export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServerOptions): FastifyInstance {
+  const latest = new WeakMap<Socket, ServerResponse>();
   const app: FastifyInstance = fastify({
     ...options,
     loggerInstance: logger.child({}, { serializers }),
@@ -38,10 +39,17 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
     // Closes idle connections, such as those of clients that have stopped reading a download.
     connectionTimeout: 60_000,
     // Fastify's own handler logs the bytes that it could not parse.
-    clientErrorHandler: refuseUnreadableRequest,
+    clientErrorHandler: (error, socket) => {
+      const response = latest.get(socket);
+      const refuse = () => refuseUnreadableRequest(error, socket);
+      // Bytes that follow a request are refused after its response.
+      if (response?.req.complete && !response.closed) response.once("close", refuse);
+      else refuse();
+    },
     // While the server drains, requests on open connections are still answered.
     return503OnClosing: false,
   });
+  app.server.prependListener("request", (_request, response) => latest.set(response.req.socket, response));
   app.addHook("onResponse", async (request, reply) => {
     const { method, routeOptions } = request;
     const route = routeOptions.url ?? "(none)";

@@ -84,10 +84,13 @@ function readEntry(typed: string): Entry | undefined {
   if (isReportId(word)) return { typed, kind: "report ID", id: word };
   const ein = readEin(word);
   if (ein !== undefined) return { typed, kind: "EIN", id: ein };
-  // UEIs contain no I and no O, but some reports have such IDs. Nearly all UEIs contain a digit, unlike names of 12 letters.
-  const isUei = /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word));
-  return isUei ? { typed, kind: "UEI", id: word } : undefined;
+  const uei = readUei(word);
+  return uei === undefined ? undefined : { typed, kind: "UEI", id: uei };
 }
+
+/** Reads a UEI. UEIs contain no I and no O, but some reports have such IDs. Nearly all UEIs contain a digit, unlike names of 12 letters. */
+export const readUei = (word: string): string | undefined =>
+  /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word)) ? word : undefined;
 
 /** Whether a text is written like a report ID. */
 export const isReportId = (text: string): boolean => /^\d{4}-\d\d-[A-Z]+-\d{10}$/.test(text);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
-import { readAlnOrAgency, readYear, refuseUnread } from "../read-filters.ts";
+import { pickProgram, readAlnOrAgency, readYear, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { cut } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
@@ -117,8 +117,7 @@ function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   return {
     list: read(u),
     year: cut(read(others.year), 20),
-    // The search for findings calls it program.
-    aln: cut(read(others.aln) || read(others.program), 100),
+    aln: cut(read(pickProgram(others)), 100),
     due: cut(read(others.due), 20),
     sort: cut(read(others.sort), 20),
     rows: cut(read(others.rows), 20),

@@ -24,6 +24,10 @@ const found = z.object({
   lacks_words: z.boolean().optional(),
   /** Phrases that were searched for, as regular expressions. */
   phrases: z.array(z.string()).nullish(),
+  /** The words that were searched for: a text has all of them, and one of each group. */
+  words: z.object({ all: z.string(), either: z.array(z.array(z.string())) }).nullish(),
+  /** The names of the auditee and the auditor that are searched for, in their newest public reports. */
+  names: z.object({ auditee: z.string().optional(), auditor: z.string().optional() }).optional(),
   /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
   related: relatedPrograms.nullish(),
@@ -51,6 +55,15 @@ const found = z.object({
   ),
 });
 export type FoundFindings = z.infer<typeof found>;
+
+/** The result of publication.list_named_ids(). */
+const namedIds = z.object({
+  total: z.number(),
+  /** Whether more reports have the name than were read. */
+  is_cut: z.boolean(),
+  ids: z.array(z.object({ id: z.string(), name: text, city: text, state: text, reports: z.number() })),
+});
+export type NamedIds = z.infer<typeof namedIds>;
 
 const count = z.number();
 const group = z.object({
@@ -93,6 +106,9 @@ export function createFindingsReader(query: LimitedQuery) {
       const skipped = (page - 1) * findingsOnPage;
       return found.parse(await ask(visitor, "publication.search_findings($1, $2)", criteria, skipped));
     },
+    /** Finds the IDs of auditees or auditors that have a name. */
+    listNamedIds: async (visitor: Visitor, kind: "auditee" | "auditor", name: string, state?: string) =>
+      namedIds.parse(await ask(visitor, "publication.list_named_ids($1, $2, $3)", kind, name, state)),
     list: async (visitor: Visitor, criteria: FindingCriteria & { texts?: "Y" }) =>
       listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
     describe: async (visitor: Visitor, criteria: FindingCriteria) =>

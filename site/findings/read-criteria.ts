@@ -1,8 +1,8 @@
-import { readEin } from "../check/read-list.ts";
+import { readEin, readUei } from "../check/read-list.ts";
 import { entityTypes, requirements } from "../finding-words.ts";
 import { capitalize } from "../format.ts";
 import { agencies, findState, states } from "../names.ts";
-import { readAlnOrAgency, readYear } from "../read-filters.ts";
+import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
 import { cut } from "../search/words.ts";
 
@@ -49,8 +49,8 @@ export const fields = {
   entity_type: "Kind of auditee",
   direct: "Awards",
   accepted_since: "Accepted since",
-  auditee: "Auditee (UEI or EIN)",
-  auditor: "Auditor (EIN)",
+  auditee: "Auditee (name, UEI or EIN)",
+  auditor: "Auditor (name or EIN)",
   ...flags,
 } as const;
 export type Field = keyof typeof fields;
@@ -71,8 +71,8 @@ const readField: Record<Field, ReadField> = {
     return program.includes(".") ? { aln: program } : { agency: program };
   },
   auditee: (text) => {
-    const auditee = readEin(text) ?? text.toUpperCase();
-    return /^([A-Z0-9]{12}|\d{9})$/.test(auditee) ? { auditee } : undefined;
+    const auditee = readEin(text) ?? readUei(text.toUpperCase());
+    return auditee === undefined ? undefined : { auditee };
   },
   auditor: (text) => {
     const auditor = readEin(text);
@@ -121,8 +121,7 @@ export interface AskedFindings {
 export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
-    // Other pages call it aln.
-    const typed = field === "program" ? parameters.program || parameters.aln : parameters[field];
+    const typed = field === "program" ? pickProgram(parameters) : parameters[field];
     const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
     if (text === "") continue;
     const read = readField[field](text);
@@ -173,6 +172,13 @@ export const nameCriteria = (criteria: FindingCriteria): string[] =>
     return isClear ? value : `${name}-${value}`;
   });
 
-/** The criteria in words, in the order of the form. */
-export const describeCriteria = (criteria: FindingCriteria): [criterion: Criterion, words: string][] =>
-  (Object.keys(criteria) as Criterion[]).map((name) => [name, describeValue(name, criteria[name] ?? "")]);
+/** The criteria in words, in the order of the form. IDs have the names that belong to them, if these are known. */
+export const describeCriteria = (
+  criteria: FindingCriteria,
+  names: { auditee?: string | undefined; auditor?: string | undefined } = {},
+): [criterion: Criterion, words: string][] =>
+  (Object.keys(criteria) as Criterion[]).map((name) => {
+    const value = criteria[name] ?? "";
+    const known = name === "auditee" || name === "auditor" ? names[name] : undefined;
+    return [name, describeValue(name, known ? `${known} (${value})` : value)];
+  });

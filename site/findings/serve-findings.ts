@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
-import { writeFindings } from "../pages/findings.ts";
+import { type Choice, writeChoices, writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
 import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
+import { hasWords } from "../search/readers.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
-import type { FindingsReader } from "./find-findings.ts";
+import type { FindingsReader, NamedIds } from "./find-findings.ts";
 import { type AskedFindings, linkFindings, nameCriteria, readFindingCriteria } from "./read-criteria.ts";
 
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
@@ -21,7 +22,16 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     if (isClear(asked) && page !== undefined && Object.values(parameters).includes(""))
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
     const context = await describeContext(request);
-    const found = await reader.search(identifyVisitor(request, reply), asked.criteria, shown);
+    const visitor = identifyVisitor(request, reply);
+    const { named, choices } = await findNamedIds(asked, (...name) => reader.listNamedIds(visitor, ...name));
+    if (choices.length > 0)
+      return sendPage(request, reply, writeChoices(context, named, choices), { isPrivate: true });
+    if (named.ignored.length < asked.ignored.length)
+      return reply.redirect(
+        linkFindings({ ...named.criteria, ...Object.fromEntries(named.ignored) }, shown),
+        302,
+      );
+    const found = await reader.search(visitor, asked.criteria, shown);
     const body = writeFindings(context, { ...asked, page: shown, isPageUnread: page === undefined, found });
     return sendPage(request, reply, body, { isPrivate: true });
   });
@@ -51,6 +61,28 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
   });
   for (const kind of ["program", "agency", "state"] as const)
     addRoute(`/${kind}/:value`, (request, reply) => serveGroup(parts, reader, kind, request, reply));
+}
+
+/**
+ * Finds the IDs of an auditee and an auditor that were typed as names. A name of one ID becomes that ID. Of a name of several, the visitor
+ * chooses one.
+ */
+async function findNamedIds(
+  asked: AskedFindings,
+  list: (kind: "auditee" | "auditor", name: string, state?: string) => Promise<NamedIds>,
+): Promise<{ named: AskedFindings; choices: Choice[] }> {
+  const named = { ...asked, criteria: { ...asked.criteria }, ignored: [...asked.ignored] };
+  const choices: Choice[] = [];
+  for (const [field, text] of asked.ignored) {
+    if ((field !== "auditee" && field !== "auditor") || !hasWords(text)) continue;
+    const found = await list(field, text, field === "auditee" ? asked.criteria.state : undefined);
+    if (found.total > 1) choices.push({ field, text, found });
+    const [only] = found.ids;
+    if (found.total !== 1 || only === undefined) continue;
+    named.criteria[field] = only.id;
+    named.ignored = named.ignored.filter(([other]) => other !== field);
+  }
+  return { named, choices };
 }
 
 const isClear = ({ ignored, isCut }: AskedFindings): boolean => ignored.length === 0 && !isCut;
@@ -86,10 +118,13 @@ async function serveGroup(
   if (typed === value) return sendPage(request, reply, writeGroup(context, group, found));
   return sendSpreadsheet(request, reply, context, {
     name: [kind, value],
-    columns: ["audit_year", "amount_expended", "findings", "material_weaknesses"],
-    rows: found.years,
+    columns: [groupColumns[kind], "audit_year", "amount_expended", "findings", "material_weaknesses"],
+    rows: found.years.map((year) => ({ ...year, [groupColumns[kind]]: value })),
   });
 }
+
+/** The columns that name a program, an agency and a state, as in the API's tables of totals. */
+const groupColumns = { program: "aln", agency: "federal_agency_prefix", state: "auditee_state" } as const;
 
 /** The columns of the CSV file: those of the API's table, and the auditee's name. */
 const columns = [

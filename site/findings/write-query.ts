@@ -1,6 +1,6 @@
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { writeExtra } from "../write-target.ts";
-import { mostInFile } from "./find-findings.ts";
+import { type FoundFindings, mostInFile } from "./find-findings.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
 interface Request {
@@ -9,17 +9,18 @@ interface Request {
   query: Query;
 }
 
+type FoundWords = Pick<FoundFindings, "phrases" | "words">;
 type Parameter = [name: string, value: string];
 
 /**
  * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
  * findings with words become requests for texts and plans.
  *
- * @param phrases the phrases of the words, as regular expressions
+ * @param found how the database read the words
  */
-export function writeFindingsQueries(criteria: FindingCriteria, phrases: string[] = []): Request[] {
+export function writeFindingsQueries(criteria: FindingCriteria, found: FoundWords = {}): Request[] {
   const { words, aln, agency, direct } = criteria;
-  if (words !== undefined) return writeTexts(criteria, words, phrases);
+  if (words !== undefined) return writeTexts(criteria, found);
   // One row has to meet all conditions on awards.
   const isOfAward = (aln ?? direct) !== undefined;
   const isOfBoth = aln !== undefined && direct !== undefined;
@@ -82,7 +83,12 @@ const texts = [
   ["corrective_action_plans", "planned_action", "Plans with these words"],
 ] as const;
 
-function writeTexts(criteria: FindingCriteria, words: string, phrases: string[]): Request[] {
+function writeTexts(criteria: FindingCriteria, { words, phrases }: FoundWords): Request[] {
+  const conditions = [
+    ...(words?.all ? [`plfts.${words.all}`] : []),
+    ...(words?.either ?? []).map((forms) => `wfts.${forms.join(" or ")}`),
+    ...(phrases ?? []).map((phrase) => `imatch.${phrase}`),
+  ];
   const ofAward = ofAwards(criteria, "findings.federal_awards.");
   const ofFinding = ofFindings(criteria, "findings.");
   const select = ["*", "...general!inner(auditee_name,auditee_state)"];
@@ -93,8 +99,7 @@ function writeTexts(criteria: FindingCriteria, words: string, phrases: string[])
   else if (ofFinding.length > 0) select.push("findings!inner(award_reference,type_requirement)");
   return texts.map(([table, column, name]) => {
     const parameters: Parameter[] = [
-      [column, `plfts.${words}`],
-      ...phrases.map((phrase): Parameter => [column, `imatch.${phrase}`]),
+      ...conditions.map((condition): Parameter => [column, condition]),
       ...ofReports(criteria, "general."),
       ...ofFinding,
       ...ofAward,

@@ -1,4 +1,4 @@
-import { type Change, type Changes, type Kind, kinds } from "../changes.ts";
+import { type Change, type ChangedPart, type Changes, type Kind, kinds } from "../changes.ts";
 import type { AskedPublications, ChangesFilter } from "../changes-filter.ts";
 import { count } from "../finding-words.ts";
 import { capitalize, formatDay, formatNumber, formatTime, writeEasternDate } from "../format.ts";
@@ -99,9 +99,7 @@ function writeNothing(shown: Changes, view: View): Html {
 /** How to get the reports on a page. Only public ones are in the API. */
 function writeRows(shown: Changes, { filter, publications }: View): Extract["rows"] {
   const rows = listChangeRows(shown);
-  const ids = [
-    ...new Set(rows.flatMap(({ report_id: id, auditee_name: name }) => (name === undefined ? [] : [id]))),
-  ];
+  const ids = [...new Set(rows.flatMap((row) => ("findings" in row ? [row.report_id] : [])))];
   const value = ids.slice(0, mostInRequest).join("\n");
   return [
     {
@@ -134,21 +132,39 @@ const chooseSince = (changes: Changes, since = ""): Changes =>
   changes.filter(({ published_at: published }) => writeEasternDate(published) >= since);
 
 /** The columns of a CSV file of changes. */
-export const changeColumns = ["publication", "published_at", "change", "report_id", "auditee_name"] as const;
+export const changeColumns = [
+  "publication",
+  "published_at",
+  "change",
+  "report_id",
+  "auditee_name",
+  "audit_year",
+  "findings",
+  "replaces",
+  "changed_parts",
+] as const;
 
-/** The rows of a CSV file of changes. Reports that are not public now have no name. */
+/** The rows of a CSV file of changes. Of reports that are not public now, they have only the IDs. */
 export const listChangeRows = (shown: Changes) =>
-  shown.flatMap(({ number, published_at: published, first, names }) =>
+  shown.flatMap((change) =>
     kinds.flatMap((kind) =>
-      first[kind].map((id) => ({
-        publication: number,
-        published_at: published.toISOString(),
-        change: kind,
-        report_id: id,
-        auditee_name: kind === "removed" || !Object.hasOwn(names, id) ? undefined : names[id],
-      })),
+      change.first[kind].map((id) => {
+        const { parts, ...facts } = findReport(change, kind, id) ?? {};
+        return {
+          publication: change.number,
+          published_at: change.published_at.toISOString(),
+          change: kind,
+          report_id: id,
+          ...facts,
+          changed_parts: parts,
+        };
+      }),
     ),
   );
+
+/** What is known of a report that was added or changed, if it is public now. */
+const findReport = ({ reports }: Change, kind: Kind, id: string): Change["reports"][string] | undefined =>
+  kind === "removed" || !Object.hasOwn(reports, id) ? undefined : reports[id];
 
 /** Requests whose addresses every proxy accepts. */
 const mostInRequest = 200;
@@ -180,8 +196,13 @@ function shorten(changes: Changes): Changes {
 }
 
 const describeFilter = ({ search }: ChangesFilter): Html =>
-  html`Which of these reports each publication of Single Audit data added or changed. Removed reports are listed, by ID, only under
-  <a href="/changes">all changes</a>.${search.includes("u=") && html` <a href="/check?${search.slice(search.indexOf("u="))}">Check the list</a>`}`;
+  html`Which of these reports each publication of Single Audit data added or changed. What it removed is not listed here: a report is removed if
+  it is replaced, withdrawn or suppressed, and only a replacement is public, as an added report. <a href="/changes">All changes</a> list the IDs of
+  removed reports.${
+    search.includes("u=") &&
+    html` To see which reports of the list are public now,
+  <a href="/check?${search.slice(search.indexOf("u="))}">check it</a>.`
+  }`;
 
 function writeUnread(unread: string[]): Content {
   return (
@@ -264,15 +285,41 @@ function describeCounts({ counts, is_read: isRead }: Change, filter?: ChangesFil
   return `Reports: ${listed.join(", ")}.`;
 }
 
-function listReports({ counts, first, names }: Change, kind: Kind, base = ""): Html | false {
+/** The parts of a report in words. */
+const partWords: Record<ChangedPart, string> = {
+  opinions: "opinions and disclosures",
+  findings: "findings",
+  texts: "texts of findings or plans",
+  awards: "awards",
+  amount: "total amount expended",
+  notes: "notes to the SEFA",
+  other: "other details",
+};
+
+/** "audit year 2023, 2 findings; changed: awards, findings" */
+function describeReport({ audit_year: year, findings, replaces, parts }: Change["reports"][string]): string {
+  return [
+    [year && `audit year ${year}`, findings === 0 ? "no findings" : count(findings, "finding")]
+      .filter(Boolean)
+      .join(", "),
+    replaces && `replaces ${replaces}`,
+    parts && `changed: ${parts.map((part) => partWords[part]).join(", ")}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+function listReports(change: Change, kind: Kind, base = ""): Html | false {
+  const { counts, first } = change;
   const ids = first[kind];
   const shown =
     counts[kind] > ids.length ? `first ${ids.length} of ${formatNumber(counts[kind])}` : counts[kind];
   // Only public reports have a name and a page.
-  const link = (id: string) =>
-    kind === "removed" || !Object.hasOwn(names, id)
-      ? id
-      : html`<a href="${base}/record/${id}">${names[id] || "not stated"}</a> <span class="hint">${id}</span>`;
+  const link = (id: string) => {
+    const report = findReport(change, kind, id);
+    if (report === undefined) return id;
+    return html`<a href="${base}/record/${id}">${report.auditee_name || "not stated"}</a> <span class="hint">${id}: ${describeReport(report)}</span>`;
+  };
   return (
     ids.length > 0 &&
     html`<details><summary>Reports ${kind} (${shown})</summary>

@@ -213,14 +213,14 @@ function writeDecisions(result: CheckResult): Content {
   const left = shownDecisions.length - rows.length;
   const name = "Management decisions";
   return html`<section aria-labelledby="due"><h2 id="due">${name}</h2>
-<nav aria-label="Which management decisions"><ul class="choices">${Object.entries(dueFilters).map(
-    ([filter, words]) => {
-      const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, today).length)})`;
-      const isShown = filter === due;
-      const current = isShown && html` aria-current="true"`;
-      return html`<li>${path ? html`<a href="${changePath(path, { due: filter })}#due"${current}>${text}</a>` : writeButton(text, "/check#due", "due", filter, "link", current)}</li>`;
-    },
-  )}</ul></nav>
+<nav class="printed" aria-label="Which management decisions"><ul class="choices">${Object.entries(
+    dueFilters,
+  ).map(([filter, words]) => {
+    const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, today).length)})`;
+    const isShown = filter === due;
+    const current = isShown && html` aria-current="true"`;
+    return html`<li>${path ? html`<a href="${changePath(path, { due: filter })}#due"${current}>${text}</a>` : writeButton(text, "/check#due", "due", filter, "link", current)}</li>`;
+  })}</ul></nav>
 <p>${describeDecisions(result)}</p>
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
@@ -230,7 +230,7 @@ ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 
 const writeDate = (date: Date): string => formatDay(writeUtcDate(date));
 
-/** Which decisions are listed, on which reports, and when. The choices above are not printed. */
+/** Which decisions are listed, on which reports, and when. */
 function describeDecisions({
   decisions,
   shownDecisions,

@@ -1,5 +1,12 @@
 import { readChangesFilter } from "../changes-filter.ts";
-import { count, describeRequirements, entityTypes, requirements, writeBadges } from "../finding-words.ts";
+import {
+  count,
+  describeRequirements,
+  entityTypes,
+  findRequirements,
+  requirements,
+  writeBadges,
+} from "../finding-words.ts";
 import {
   type FoundFindings,
   findingsOnPage,
@@ -7,6 +14,7 @@ import {
   mostInFile,
   mostWithPhrases,
   mostWithTexts,
+  type NamedIds,
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
@@ -19,7 +27,6 @@ import {
   linkFindings,
   longestWords,
 } from "../findings/read-criteria.ts";
-import { findOtherForms, findRequirements } from "../findings/word-forms.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -29,6 +36,7 @@ import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
+import { countPages, writeNoPage } from "./page-turns.ts";
 
 /** A search for findings, and what was found. */
 interface FindingsResult extends AskedFindings {
@@ -39,23 +47,24 @@ interface FindingsResult extends AskedFindings {
 }
 
 const title = "Findings";
+const description =
+  "Search what auditors found in federal single audits, and what auditees plan to do about it.";
 
 /** The page that searches findings: a form, the findings, and the counts of each filter's values. */
 export function writeFindings(context: PageContext, result: FindingsResult): string {
   const { criteria, found } = result;
   return writeDocument(context, {
     path: "/findings",
-    title: [title, ...describeCriteria(criteria).map(([, words]) => words)].join(": ").slice(0, 150),
-    description:
-      "Search what auditors found in federal single audits, and what auditees plan to do about it.",
+    title: [title, ...describe(result)].join(": ").slice(0, 150),
+    description,
     feed: readChanges(criteria)?.search,
     body: html`<div class="wrap page">
 <h1>Findings</h1>
 <p class="lead">What auditors found, and what auditees will do about it. The newest come first.</p>
-${writeForm(context, criteria)}
+${writeForm(context, result)}
 ${writeNotices(result)}
-${writeSuggestions(criteria)}
-${writeChosen(criteria)}
+${writeRelatedWords(result)}
+${writeChosen(result)}
 <div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
@@ -63,8 +72,8 @@ ${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }
 ${
   found.total === 0
     ? writeAdvice(result)
-    : result.page > countPages(found.total)
-      ? writeNoPage(result)
+    : result.page > lastPage(result)
+      ? writeNoPage(result.page, lastPage(result), linkFindings(criteria))
       : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
 }
 </div>
@@ -75,11 +84,49 @@ ${found.total > 0 && writeRequest(context, result)}
   });
 }
 
+/** The criteria in words. */
+const describe = ({ criteria, found: { names } }: FindingsResult): string[] =>
+  describeCriteria(criteria, names).map(([, words]) => words);
+
+/** A name that was typed, and the IDs that it may mean. */
+export interface Choice {
+  field: "auditee" | "auditor";
+  text: string;
+  found: NamedIds;
+}
+
+/** The page that lists the auditees or auditors that have a name that was typed. */
+export function writeChoices(context: PageContext, asked: AskedFindings, choices: Choice[]): string {
+  return writeDocument(context, {
+    path: "/findings",
+    title: `${title}: choose one`,
+    description,
+    body: html`<div class="wrap page">
+<h1>Findings</h1>
+${writeForm(context, asked)}
+${choices.map((choice) => writeChoice(asked, choice))}
+</div>`,
+  });
+}
+
+function writeChoice({ criteria, ignored }: AskedFindings, { field, text, found }: Choice): Html {
+  const more = found.total - found.ids.length;
+  const items = found.ids.map(({ id, name, city, state, reports }) => {
+    const link = linkFindings({ ...criteria, ...Object.fromEntries(ignored), [field]: id });
+    const place = [city, state].filter(Boolean).join(", ");
+    return html`<li><a href="${link}">${name || "not stated"}</a> <span class="hint">${[place, `${id.length === 9 ? "EIN" : "UEI"} ${id}`, count(reports, "public report")].filter(Boolean).join(" · ")}</span></li>`;
+  });
+  return html`<nav aria-label="Choose an ${field}"><h2>Which ${field}?</h2>
+<p role="status">${found.is_cut ? "More than " : ""}${formatNumber(found.total)} ${field}s have names with the words “${text}”. Choose one to see its findings.</p>
+<ul>${items}</ul>
+${(more > 0 || found.is_cut) && html`<p>${more > 0 && `${formatNumber(more)} more are not listed. `}Add words of the name${field === "auditee" && " or a state"} to find others.</p>`}</nav>`;
+}
+
 /** The changes of reports, which can be filtered only by state and program. */
 export const readChanges = ({ state, aln, agency }: FindingCriteria) =>
   readChangesFilter({ state, aln: aln ?? agency });
 
-function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
+function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
     Boolean,
   );
@@ -87,6 +134,7 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const values: Partial<Record<Field, string>> = {
     ...others,
     ...((aln ?? agency) && { program: aln ?? agency }),
+    ...Object.fromEntries(ignored),
   };
   const input = (name: Field, more: Content) =>
     html`<div class="field"><label for="${name}">${fields[name]}</label><input id="${name}" name="${name}" value="${values[name]}"${more}></div>`;
@@ -101,7 +149,7 @@ function writeForm({ facts }: PageContext, criteria: FindingCriteria): Html {
   const chosen = Object.keys(criteria).filter((name) => name !== "words").length;
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
-<p class="hint" id="words-hint">Finds words in any order, also in the plural. Put exact phrases in quotation marks.</p>
+<p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks.</p>
 <details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
@@ -112,7 +160,7 @@ ${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
 ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
-${input("auditor", html` autocomplete="off" placeholder="04-3015799"`)}
+${input("auditor", html` autocomplete="off"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
@@ -122,10 +170,10 @@ ${input("auditor", html` autocomplete="off" placeholder="04-3015799"`)}
 </form>`;
 }
 
-/** What can be searched for by name, and how the fields name it. */
+/** What can be searched for by name. */
 const named: Partial<Record<Field, string>> = {
-  auditee: "An auditee is named by its UEI or EIN.",
-  auditor: "An auditor is named by its EIN.",
+  auditee: "No public report names such an auditee.",
+  auditor: "No public report names such an auditor.",
   program: "A program is named by its number.",
 };
 
@@ -148,28 +196,29 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
   return notices.map((notice) => notice && html`<p class="notice">${notice}</p>`);
 }
 
-/** Searches that find what these words do not. */
-function writeSuggestions(criteria: FindingCriteria): Content {
-  const { words, ...others } = criteria;
+/** Says which related words the search found too, and leads to the requirements that the words name. */
+function writeRelatedWords({ criteria: { words, ...others }, found }: FindingsResult): Content {
   if (words === undefined) return false;
-  const forms = findOtherForms(words);
-  const letters = criteria.requirement === undefined ? findRequirements(words) : [];
-  const links = [
-    forms !== undefined && html`<a href="${linkFindings({ ...criteria, words: forms })}">${forms}</a>`,
-    ...letters.map(
-      (letter) =>
-        html`<a href="${linkFindings({ ...others, requirement: letter })}">all findings on requirement ${describeValue("requirement", letter)}</a>`,
-    ),
-  ].filter((link) => link !== false);
-  return (
-    links.length > 0 &&
-    html`<p>These results leave out texts that use related words. See also: ${links.map((link, index) => [index > 0 && "; ", link])}.</p>`
-  );
+  const either = found.words?.either ?? [];
+  const groups = either.map((forms, index) => [
+    index > 0 && ", and for ",
+    forms.map((form, place) => [place > 0 && " or ", `“${form}”`]),
+  ]);
+  const letters = others.requirement === undefined ? findRequirements(words) : [];
+  const links = letters.map((letter, index) => [
+    index > 0 && "; ",
+    html`<a href="${linkFindings({ ...others, requirement: letter })}">all findings on requirement ${describeValue("requirement", letter)}</a>`,
+  ]);
+  return [
+    groups.length > 0 &&
+      html`<p>Searched for ${groups}. To find only one of them, put it in quotation marks.</p>`,
+    links.length > 0 && html`<p>Texts may use other words. See also ${links}.</p>`,
+  ];
 }
 
 /** Links that remove one of the filters. */
-function writeChosen(criteria: FindingCriteria): Content {
-  const chosen = describeCriteria(criteria);
+function writeChosen({ criteria, found }: FindingsResult): Content {
+  const chosen = describeCriteria(criteria, found.names);
   const links = chosen.map(([name, words]) => {
     const { [name]: _removed, ...others } = criteria;
     return html`<li><a href="${linkFindings(others)}">Remove<span class="visually-hidden"> the filter</span> ${words}</a></li>`;
@@ -183,10 +232,14 @@ function writeChosen(criteria: FindingCriteria): Content {
 const describeCount = (total: number): string =>
   `${total > mostCounted ? "More than " : ""}${formatNumber(Math.min(total, mostCounted))} ${total === 1 ? "finding" : "findings"}`;
 
-function describeTotal({ criteria, found: { total }, page }: FindingsResult): string {
-  const chosen = describeCriteria(criteria).map(([, words]) => words);
+function describeTotal(result: FindingsResult): string {
+  const {
+    found: { total },
+    page,
+  } = result;
+  const chosen = describe(result);
   if (total === 0) return `No public finding matches${chosen.length > 0 ? `: ${chosen.join(", ")}` : ""}.`;
-  const last = countPages(total);
+  const last = lastPage(result);
   return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 && page <= last ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
 }
 
@@ -248,14 +301,12 @@ function markWords(excerpt: string): Html[] {
   });
 }
 
-const countPages = (total: number): number => Math.ceil(Math.min(total, mostCounted) / findingsOnPage);
+const lastPage = ({ found: { total } }: FindingsResult): number =>
+  countPages(total, { most: mostCounted, onPage: findingsOnPage });
 
-const writeNoPage = ({ criteria, page, found: { total } }: FindingsResult): Html =>
-  html`<p class="notice">There is no page ${formatNumber(page)}. This search has ${count(countPages(total), "page")}.
-  <a href="${linkFindings(criteria)}">See the first page</a></p>`;
-
-function writePages({ criteria, page, found: { total } }: FindingsResult): Content {
-  const last = countPages(total);
+function writePages(result: FindingsResult): Content {
+  const { criteria, page } = result;
+  const last = lastPage(result);
   const turns = [
     page > 1 && html`<li><a rel="prev" href="${linkFindings(criteria, page - 1)}">Previous page</a></li>`,
     page < last && html`<li><a rel="next" href="${linkFindings(criteria, page + 1)}">Next page</a></li>`,
@@ -311,11 +362,12 @@ ${flagLinks.some(Boolean) && html`<h3>With</h3><ul>${flagLinks}</ul>`}
 ${lists}</aside>`;
 }
 
-function writeRequest(context: PageContext, { criteria, found: { phrases } }: FindingsResult): Html {
+function writeRequest(context: PageContext, result: FindingsResult): Html {
+  const { criteria, found } = result;
   const csv = linkFindings(criteria, 1, "/findings.csv");
   const withTexts = `${csv}${csv.includes("?") ? "&" : "?"}texts=Y`;
   return writeExtract(context, {
-    title: [title, ...describeCriteria(criteria).map(([, words]) => words)].join(", "),
+    title: [title, ...describe(result)].join(", "),
     path: linkFindings(criteria),
     changes: readChanges(criteria),
     rows: [
@@ -324,7 +376,7 @@ function writeRequest(context: PageContext, { criteria, found: { phrases } }: Fi
         name: `The newest ${formatNumber(mostWithTexts)}, with the first 10,000 characters of their texts and plans`,
         csv: withTexts,
       },
-      ...writeFindingsQueries(criteria, phrases ?? []),
+      ...writeFindingsQueries(criteria, found),
     ],
   });
 }

@@ -58,12 +58,12 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <header class="site-header">
   <div class="wrap">
     <a class="site-name" href="/">Single Audits</a>
+    <a class="only-narrow" href="/search">Search</a>
     <nav aria-label="Pages">
       <ul class="choices">${links.map(
         ([path, text]) =>
           html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
-      )}
-      <li class="only-narrow"><a href="/search">Search</a></li></ul>
+      )}</ul>
     </nav>
     ${searchForm("search-all", "Search audits", page.searched, "visually-hidden")}
   </div>

@@ -1,4 +1,4 @@
-import { count, describeFindings, describeOpinion } from "../finding-words.ts";
+import { describeFindings, describeOpinion } from "../finding-words.ts";
 import { describeCriteria, linkFindings } from "../findings/read-criteria.ts";
 import { readFindingsText } from "../findings/read-text.ts";
 import { formatMoney, formatNumber } from "../format.ts";
@@ -14,6 +14,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
+import { countPages, writeNoPage } from "./page-turns.ts";
 import { linkToAuditee, linkToAuditor } from "./report.ts";
 
 /** A search, the meanings that it may have, and what was found. */
@@ -77,7 +78,7 @@ ${writeGroups(reading)}
 ${writeRelated(found)}
 ${writePrograms(result, reading)}
 ${writeTexts(result)}
-${found.rows.length === 0 ? writeNoPage(result, chosen) : writeRows(reading, found)}
+${found.rows.length === 0 ? writeNoPage(result.page, lastPage(result, chosen), linkToSearch(result.text, result.filters, result.asked)) : writeRows(reading, found)}
 ${writePages(result, chosen)}
 ${writeSource(context, result, reading)}`;
 }
@@ -234,16 +235,12 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
   return scroll("Audits", table("Audits", headings, listed));
 }
 
-/** The most pages of a search. */
-const countPages = ({ found: { totals } }: SearchResult, chosen: number): number =>
-  Math.ceil(Math.min(totals[chosen] ?? 0, largestTotal) / pageRows);
-
-const writeNoPage = (result: SearchResult, chosen: number): Html =>
-  html`<p class="notice">There is no page ${result.page}. This search has ${count(countPages(result, chosen), "page")}.</p>`;
+const lastPage = ({ found: { totals } }: SearchResult, chosen: number): number =>
+  countPages(totals[chosen] ?? 0, { most: largestTotal, onPage: pageRows });
 
 function writePages(result: SearchResult, chosen: number): Content {
   const { text, filters, asked, page } = result;
-  const pages = countPages(result, chosen);
+  const pages = lastPage(result, chosen);
   const links = Array.from({ length: pages }, (_, index) => index + 1).map(
     (each) =>
       html`<li><a href="${linkToSearch(text, filters, asked, each)}"${each === page && html` aria-current="page"`}>${each}</a></li>`,

@@ -46,6 +46,7 @@ beforeAll(async () => {
       ...ada,
       auditee_name: "Ada County",
       auditor_ein: "043015799",
+      auditor_firm_name: "Smith & Smith LLP",
       fac_accepted_date: "2024-05-01",
     }),
     submission(2, {
@@ -80,6 +81,7 @@ beforeAll(async () => {
       entity_type: "tribal",
       is_public: "f",
       auditor_ein: "998877664",
+      auditor_firm_name: "Hidden Auditors",
       fac_accepted_date: "2024-06-01",
     }),
   ]);
@@ -110,7 +112,7 @@ beforeAll(async () => {
       "The county bought <b>tractors</b> & trucks without bids. \u0001Procurement\u0002 policies were ",
     ),
     text(1, "2023-001", "not followed. It procured “nothing” else."),
-    text(1, "2023-002", "Reports were late."),
+    text(1, "2023-002", "Reports were late. Nobody was notified whether it complied."),
     text(2, "2023-001", "Costs were not supported."),
     text(3, "2021-001", `The college is cold.${" Brr.".repeat(1000)} Pipes froze.`),
     text(20, "2023-001", "The casino lost zebras."),
@@ -168,6 +170,10 @@ describe("a search for findings", () => {
     ["words=bids", ["1 2023-001", "2 2023-001"]],
     ["words=truck+tractor+bid", ["1 2023-001"]],
     ["words=bids&state=CA", ["2 2023-001"]],
+    ["words=compliance+notification", ["1 2023-002"]],
+    ["words=complied+notify", ["1 2023-002"]],
+    ["words=%22compliance%22", []],
+    ["words=%22complied%22+notification", ["1 2023-002"]],
     ["words=bought+tractors", ["1 2023-001"]],
     ["words=%22bought+tractors%22", []],
     ["words=%22procurement+policies%22", ["1 2023-001"]],
@@ -216,7 +222,8 @@ describe("a search for findings", () => {
       "&lt;b&gt;<mark>tractors</mark>&lt;/b&gt; &amp; trucks without bids. <mark>Procurement</mark>",
     );
     // "…" stands for what is left out.
-    expect((await get("/findings?words=froze")).text).toContain("<p>… Pipes <mark>froze</mark>");
+    expect((await get("/findings?words=froze")).text).toMatch(/<p>… Pipes <mark>froze<\/mark>\.?<\/p>/);
+    expect((await get("/findings?words=college")).text).toMatch(/<mark>college<\/mark> [^<]* …<\/p>/);
     expect((await get("/findings?words=costs")).text).toContain("<p><mark>Costs</mark> were not");
     for (const character of ["\u0001", "\u0002", "<b>"]) expect(body).not.toContain(character);
   });
@@ -298,9 +305,13 @@ describe("a search for findings", () => {
     ["page=99999", "There is no page 99,999. This search has 1 page."],
     ["page=500", "There is no page 500."],
     ["page=x&state=TX", "The page number was not understood."],
-    ["auditor=KPMG+LLP", 'An auditor is named by its EIN. <a href="/search?q=KPMG%20LLP">'],
-    ["auditee=Ada+County", 'An auditee is named by its UEI or EIN. <a href="/search?q=Ada%20County">'],
-    ["auditee=GSA_MIGRATION", "Auditee (UEI or EIN) “GSA_MIGRATION”"],
+    ["auditor=KPMG+LLP", 'No public report names such an auditor. <a href="/search?q=KPMG%20LLP">'],
+    ["auditee=Hidden+Nation", 'No public report names such an auditee. <a href="/search?q=Hidden%20Nation">'],
+    [
+      "auditor=Hidden+Auditors",
+      "Not used, because it was not understood: Auditor (name or EIN) “Hidden Auditors”",
+    ],
+    ["auditee=GSA_MIGRATION", "Auditee (name, UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
     const { status, text: body } = await get(`/findings?${query}`);
@@ -342,7 +353,13 @@ describe("a search for findings", () => {
   it("says in CSV which texts are cut", async () => {
     const long = { text: "Long. ".repeat(2000), report: id(1) };
     const change = `update disclosed.findings_text set finding_text = $1 where report_id = $2 and finding_ref_number = '2023-002'`;
-    onTestFinished(async () => void (await here.select(change, ["Reports were late.", long.report])));
+    onTestFinished(
+      async () =>
+        void (await here.select(change, [
+          "Reports were late. Nobody was notified whether it complied.",
+          long.report,
+        ])),
+    );
     await here.select(change, [long.text, long.report]);
     const rows = parse((await get("/findings.csv?state=TX&texts=Y")).text, { columns: true, bom: true });
     const texts = (rows as Record<string, string>[]).map((row) => row.finding_text ?? "");
@@ -358,6 +375,14 @@ describe("a search for findings", () => {
     ["program=93.778&direct=Y", /\/findings\?[^"<]*limit=20000[^"<]*federal_awards\.is_direct=eq\.Y/],
     ["words=bids", /findings_text\?[^"<]*plfts\.bids/],
     ["words=bids", /corrective_action_plans\?[^"<]*plfts\.bids/],
+    [
+      "words=nobody+compliance",
+      /findings_text\?[^"<]*finding_text=plfts\.nobody&finding_text=wfts\.compliance%20or%20complied%20or%20compliant/,
+    ],
+    [
+      "words=notification",
+      /corrective_action_plans\?[^"<]*planned_action=wfts\.notification%20or%20notified/,
+    ],
     ["words=bids&program=93", /findings_text\?[^"<]*findings\.federal_awards\.federal_agency_prefix=eq\.93/],
     ["auditee=CCCCCCCC1234", /finding_summaries\?[^"<]*auditee_uei=eq\.CCCCCCCC1234/],
     ["auditor=043015799", /finding_summaries\?[^"<]*general\.auditor_ein=eq\.043015799/],
@@ -387,11 +412,63 @@ describe("a search for findings", () => {
     expect(body).toContain('What the auditee plans</h3><p class="text">We will heat.');
   });
 
-  it("offers other forms of the words, and the requirement that they name", async () => {
+  it("finds words that auditors use for each other, says so, and marks both", async () => {
+    const { text: body } = await get("/findings?words=Compliance+notifications");
+    expect(body).toContain(
+      "Searched for “compliance” or “complied” or “compliant”, and for “notification” or “notified”.",
+    );
+    expect(body).toContain("<mark>notified</mark> whether it <mark>complied</mark>");
+    expect((await get("/findings?words=tractors")).text).not.toContain("Searched for");
+    expect((await get("/search?q=compliance")).text).toContain(
+      'href="/findings?words=compliance">1 finding contains',
+    );
+  });
+
+  it("offers the requirement that the words name", async () => {
     const { text: body } = await get("/findings?words=Suspension+and+debarment");
-    expect(body).toContain('href="/findings?words=suspended+and+debarment"');
     expect(body).toContain('href="/findings?requirement=I"');
     expect((await get("/findings?words=tractors")).text).not.toContain("See also");
+  });
+
+  it.each([
+    ["auditee=Cold", "/findings?auditee=CCCCCCCC1234"],
+    ["auditee==bold+city&state=CA", "/findings?state=CA&auditee=BBBBBBBB1234"],
+    ["auditor=Smith&year=x", "/findings?auditor=043015799&year=x"],
+    ["auditor=smith+and+smith&words=bids", "/findings?words=bids&auditor=043015799"],
+    ["auditee=county&auditor=Smith", "/findings?auditee=ABCDEFGH1234&auditor=043015799"],
+  ])("for a name of one ID searches for that ID: %s", async (query, target) => {
+    const { status, headers } = await get(`/findings?${query}`);
+    expect([status, headers.location]).toEqual([302, target]);
+    const { text: body } = await get(target);
+    expect(body).toMatch(/Auditee [^<]* \(\w{12}\)|Auditor Smith &amp; Smith LLP \(043015799\)/);
+  });
+
+  it("for a name of several IDs offers a choice, which keeps the rest of the search", async () => {
+    await here.select("update disclosed.general set auditee_name = 'Cold City' where report_id = $1", [
+      id(2),
+    ]);
+    onTestFinished(async () => {
+      await here.select("update disclosed.general set auditee_name = '=Bold City' where report_id = $1", [
+        id(2),
+      ]);
+    });
+    const { status, text: choices } = await get("/findings?auditee=cold&auditor=nobody&words=bids");
+    expect([status, readStatus(choices)]).toEqual([
+      200,
+      "2 auditees have names with the words “cold”. Choose one to see its findings.",
+    ]);
+    const links = [...choices.matchAll(/<li><a href="(\/findings[^"]*)">([^<]*)/g)].map((each) =>
+      each.slice(1),
+    );
+    expect(links).toEqual([
+      ["/findings?words=bids&amp;auditee=BBBBBBBB1234&amp;auditor=nobody", "Cold City"],
+      ["/findings?words=bids&amp;auditee=CCCCCCCC1234&amp;auditor=nobody", "Cold College"],
+    ]);
+    // Only one has exactly this name.
+    expect((await get("/findings?auditee=COLD+CITY")).headers.location).toBe(
+      "/findings?auditee=BBBBBBBB1234",
+    );
+    expect((await get("/findings?auditee=Hidden+Nation&state=AZ")).text).not.toContain("HHHHHHHH1234");
   });
 
   it.each([
@@ -524,12 +601,24 @@ describe("the page of a program, an agency or a state", () => {
     expect(await rows.allInnerTexts()).toEqual(["State\tFindings", "Texas\t2", "California\t1"]);
   });
 
-  it.each(["/program/93.778", "/agency/93"])("%s gives its years as CSV", async (target) => {
+  it.each([
+    ["/program/93.778", { aln: '="93.778"' }],
+    ["/agency/93", { federal_agency_prefix: '="93"' }],
+  ])("%s gives its years as CSV", async (target, group) => {
     const { headers, text: body } = await get(`${target}.csv`);
     expect(headers["content-type"]).toBe("text/csv; charset=utf-8");
-    expect(parse(body, { columns: true, bom: true })).toEqual([
-      { audit_year: "2023", amount_expended: "2469134", findings: "3", material_weaknesses: "1" },
-    ]);
+    const [dataSet] = await here.select("select id from publication.data_sets where state = 'live'");
+    const totals = {
+      audit_year: "2023",
+      amount_expended: "2469134",
+      findings: "3",
+      material_weaknesses: "1",
+    };
+    const origin = {
+      data_set: dataSet?.id,
+      source: expect.stringMatching(`^https://127.0.0.1:\\d+${target}.csv$`),
+    };
+    expect(parse(body, { columns: true, bom: true })).toEqual([{ ...group, ...totals, ...origin }]);
     expect((await get(target)).text).toContain(`<a href="${target}.csv">`);
   });
 

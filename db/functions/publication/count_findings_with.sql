@@ -4,11 +4,11 @@ returns integer
 language plpgsql stable strict security definer set search_path = '' set jit = off
 as $$
 declare
-  query constant tsquery := plainto_tsquery('pg_catalog.english', "left"(words, 200));
+  query constant tsquery := publication.words_query(words);
   found integer;
   most integer;
 begin
-  if numnode(query) = 0 then
+  if query is null then
     return 0;
   end if;
   with texts as materialized (

@@ -19,11 +19,8 @@ as $$
           'changed', changes.changed[:100],
           'removed', changes.removed[:100]
         ),
-        -- Only of reports that are public now.
-        'names', (
-          select coalesce(jsonb_object_agg(general.report_id, general.auditee_name), '{}')
-          from disclosed.general
-          where general.report_id = any (changes.added[:100] || changes.changed[:100])
+        'reports', publication.describe_changed_reports(
+          changes.added[:100] || changes.changed[:100], changes.changed[:100], changes.changed_parts[:100]
         )
       )
       order by changes.number desc
@@ -33,5 +30,5 @@ as $$
   from publication.changes
 $$;
 comment on function publication.describe_changes is
-  'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, the IDs of the first 100 of each, and the names of the auditees of those that are public now.';
+  'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, the IDs of the first 100 of each, and what the pages say of those that are public now.';
 grant execute on function publication.describe_changes to site;

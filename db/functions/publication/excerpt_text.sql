@@ -8,6 +8,7 @@ as $$
     case
       when words is null then "left"(cleaned, longest) || case when length(cleaned) > longest then '…' else '' end
       else case when substr(cleaned, 1, greatest(strpos(cleaned, opening) - 1, 0)) ~ '\w' then '… ' else '' end || excerpt
+        || case when length(document) > 30000 or split_part("right"(cleaned, length(closing) + 20), closing, -1) ~ '\w' then ' …' else '' end
     end,
     chr(3), '<'
   )
@@ -16,7 +17,9 @@ as $$
     'pg_catalog.english', cleaned, words,
     format('StartSel=%s, StopSel=%s, MaxFragments=2, MaxWords=30, MinWords=12, FragmentDelimiter=" … "', chr(1), chr(2))
   ) as excerpt
-  cross join lateral split_part(translate(excerpt, chr(1) || chr(2), ''), ' … ', 1) as opening
+  cross join lateral translate(excerpt, chr(1) || chr(2), '') as plain
+  cross join lateral split_part(plain, ' … ', 1) as opening
+  cross join lateral split_part(plain, ' … ', -1) as closing
 $$;
 comment on function publication.excerpt_text is
-  'Returns the parts of a text that have the words, each between U+0001 and U+0002, or without words its beginning. "…" stands for what is left out before them.';
+  'Returns the parts of a text that have the words, each between U+0001 and U+0002, or without words its beginning. "…" stands for what is left out.';

@@ -62,19 +62,13 @@ begin
         row_number() over (partition by listed.number, listed.kind order by listed.report_id) as place
       from listed
       where listed.report_id = any (of_reports)
-    ), named as (
-      select matching.number, jsonb_object_agg(general.report_id, general.auditee_name) as names
-      from matching
-      join disclosed.general on general.report_id = matching.report_id
-      where matching.place <= 50
-      group by matching.number
     ), counted as (
       select
         matching.number,
         count(*) filter (where matching.kind = 'added') as added,
         count(*) filter (where matching.kind = 'changed') as changed,
-        coalesce(jsonb_agg(matching.report_id order by matching.place) filter (where matching.kind = 'added' and matching.place <= 50), '[]') as first_added,
-        coalesce(jsonb_agg(matching.report_id order by matching.place) filter (where matching.kind = 'changed' and matching.place <= 50), '[]') as first_changed
+        coalesce(array_agg(matching.report_id order by matching.place) filter (where matching.kind = 'added' and matching.place <= 50), '{}') as first_added,
+        coalesce(array_agg(matching.report_id order by matching.place) filter (where matching.kind = 'changed' and matching.place <= 50), '{}') as first_changed
       from matching
       group by matching.number
     )
@@ -87,9 +81,11 @@ begin
           'is_read', changes.number = any (read_numbers),
           'counts', jsonb_build_object('added', coalesce(counted.added, 0), 'changed', coalesce(counted.changed, 0), 'removed', 0),
           'first', jsonb_build_object(
-            'added', coalesce(counted.first_added, '[]'), 'changed', coalesce(counted.first_changed, '[]'), 'removed', '[]'::jsonb
+            'added', coalesce(counted.first_added, '{}'), 'changed', coalesce(counted.first_changed, '{}'), 'removed', '[]'::jsonb
           ),
-          'names', coalesce(named.names, '{}')
+          'reports', publication.describe_changed_reports(
+            counted.first_added || counted.first_changed, changes.changed, changes.changed_parts
+          )
         )
         order by changes.number desc
       ),
@@ -97,7 +93,6 @@ begin
     )
     from publication.changes
     left join counted on counted.number = changes.number
-    left join named on named.number = changes.number
     where not changes.number = any (read_numbers) or counted.number is not null
   );
 end

@@ -7,11 +7,11 @@ set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather =
 as $$
 declare
   phrases constant text[] := publication.list_phrases(criteria ->> 'words');
-  words constant tsquery := plainto_tsquery('pg_catalog.english', criteria ->> 'words');
+  words constant tsquery := publication.words_query(criteria ->> 'words');
   found jsonb;
 begin
   -- A search for nothing but words such as "the" finds nothing.
-  if numnode(words) = 0 then
+  if criteria ? 'words' and words is null then
     return jsonb_build_object('total', 0, 'counts', jsonb_build_array(), 'rows', jsonb_build_array(), 'lacks_words', true);
   end if;
   execute format(
@@ -72,7 +72,18 @@ begin
       select jsonb_build_object(
         'total', (select count(*) from matches),
         'phrases', $5,
+        'words', publication.read_words($1 ->> 'words'),
         'related', publication.list_related_programs($1 ->> 'aln'),
+        'names', jsonb_strip_nulls(jsonb_build_object(
+          'auditee', (
+            select general.auditee_name from own join disclosed.general on general.report_id = any (own.reports)
+            order by general.report_id desc limit 1
+          ),
+          'auditor', (
+            select general.auditor_firm_name from disclosed.general where general.auditor_ein = $1 ->> 'auditor'
+            order by general.report_id desc limit 1
+          )
+        )),
         'is_cut', $5 is not null and (select count(*) = $4 from candidates),
         'counts', (select coalesce(jsonb_agg(to_jsonb(counted) order by counted.findings desc, counted.value), '[]') from counted where counted.value <> ''),
         'rows', (

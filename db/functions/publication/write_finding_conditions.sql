@@ -49,9 +49,9 @@ as $$
         'words',
         '((findings.report_id, findings.reference_number) in ('
         'select texts.report_id, texts.finding_ref_number from disclosed.findings_text as texts'
-        ' where extensions.text_words(texts.finding_text) @@ plainto_tsquery(''pg_catalog.english'', $1 ->> ''words'') union all '
+        ' where extensions.text_words(texts.finding_text) @@ publication.words_query($1 ->> ''words'') union all '
         'select plans.report_id, plans.finding_ref_number from disclosed.corrective_action_plans as plans'
-        ' where extensions.text_words(plans.planned_action) @@ plainto_tsquery(''pg_catalog.english'', $1 ->> ''words''))) is true'
+        ' where extensions.text_words(plans.planned_action) @@ publication.words_query($1 ->> ''words''))) is true'
       )
   ) as listed (criterion, condition)
   where criteria ? listed.criterion

@@ -144,7 +144,7 @@ it("the page says how many publications it shows, and shows only those since a d
     data_set: randomUUID(),
     counts: { added: 0, changed: 0, removed: 0 },
     first: none,
-    names: {},
+    reports: {},
   }));
   const count = (page: string) => page.match(/<section id="\d+"/g)?.length;
   const all = writePage(kept);
@@ -167,14 +167,14 @@ it("a page and a feed of 100 large publications stay small", () => {
       changed: ids(number * 300 + 100),
       removed: ids(number * 300 + 200),
     };
-    const names = Object.fromEntries(
+    const reports = Object.fromEntries(
       [...first.added, ...first.changed].map((each) => [
         each,
-        createHash("sha256").update(each).digest("base64"),
+        { auditee_name: createHash("sha256").update(each).digest("base64"), audit_year: "2023", findings: 3 },
       ]),
     );
     const counts = { added: 5000, changed: 5000, removed: 5000 };
-    return { number: 100 - number, published_at: new Date(), data_set: randomUUID(), counts, first, names };
+    return { number: 100 - number, published_at: new Date(), data_set: randomUUID(), counts, first, reports };
   });
   const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true, facts: undefined }, large);
   for (const written of [writePage(large), feed]) expect(gzipSync(written).length).toBeLessThan(40_000);
@@ -207,22 +207,22 @@ it("a filter lists reports that are public now and were added or changed, and no
   await load([describeCity(5001, "TX"), describeCity(5002, "TX"), describeCity(5003, "IA", "f")]);
   const read = async (criteria: object) => {
     const [found] = await here.list(`select publication.list_changes('${JSON.stringify(criteria)}')`);
-    return changesSchema.parse(found).map(({ first, names, counts }) => ({ first, names, counts }));
+    return changesSchema.parse(found).map(({ first, reports, counts }) => ({ first, reports, counts }));
   };
   const [texas, ...others] = await read({ state: "TX" });
   expect(texas).toEqual({
     counts: { added: 1, changed: 0, removed: 0 },
     first: { added: [id(5002)], changed: [], removed: [] },
-    names: { [id(5002)]: "Name 5002" },
+    reports: { [id(5002)]: { auditee_name: "Name 5002", audit_year: "2023", findings: 0 } },
   });
   expect(others.flatMap(({ first }) => first.added)).toEqual([id(5001)]);
   for (const hidden of ["UEIUEIUE5003", "UEIUEIUE5004", "ZZZZZZZZ1234"])
     expect(await read({ ids: [hidden] }), hidden).toEqual([]);
   expect(await read({ state: "IA" })).toEqual([]);
   const all = changesSchema.parse((await here.list("select publication.describe_changes()"))[0]);
-  expect(all.slice(0, 2).map(({ first, names }) => [first.removed, names])).toEqual([
+  expect(all.slice(0, 2).map(({ first, reports }) => [first.removed, reports])).toEqual([
     [[id(5003), id(5004)], {}],
-    [[], { [id(5002)]: "Name 5002" }].with(0, expect.anything()),
+    [[], { [id(5002)]: expect.objectContaining({ auditee_name: "Name 5002" }) }].with(0, expect.anything()),
   ]);
   const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined }, all);
   expect(feed).toContain("Name 5002");
@@ -251,10 +251,10 @@ it("a feed is valid XML, whatever the names contain", async () => {
   const [found] = await here.list("select publication.describe_changes()");
   const change = changesSchema.parse(found).find(({ first }) => first.added.length > 0);
   const [report = ""] = change?.first.added ?? [];
-  const names = { [report]: "Bell\u0007 \ufffe \ud800 & 😀 City" };
+  const reports = { [report]: { auditee_name: "Bell\u0007 \ufffe \ud800 & 😀 City", findings: 0 } };
   const feed = writeFeed(
     { appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined },
-    changesSchema.parse([{ ...change, names }]),
+    changesSchema.parse([{ ...change, reports }]),
   );
   expect(feed).toContain("Bell   &amp;amp; 😀 City");
 });
