@@ -34,7 +34,11 @@ export function createS3Store(options: S3StoreOptions): Storage {
           ResponseContentDisposition: headers["content-disposition"],
           ResponseCacheControl: headers["cache-control"],
         });
-        return getSignedUrl(presigner, download, { expiresIn: signedUrlSeconds });
+        // Storage decides when the URL expires, and not all storage refuses one that was signed in its future.
+        return getSignedUrl(presigner, download, {
+          signingDate: objects.time(),
+          expiresIn: signedUrlSeconds,
+        });
       });
     },
     check: () => callStorage(`the bucket ${Bucket}`, objects.check),

@@ -26,7 +26,7 @@ export interface S3StoreOptions extends S3Options {
   publicEndpoint?: string | undefined;
 }
 
-/** Lifetime of a signed URL: ten seconds less than the API's contract allows, because clocks differ. */
+/** Lifetime of a signed URL, by storage's clock: ten seconds less than the API's contract allows. */
 export const signedUrlSeconds = 50;
 
 /** The name of a report's PDF in its folder, and in downloads. */

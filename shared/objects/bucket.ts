@@ -21,9 +21,11 @@ type Options = StorageOptions & { limits: StorageLimits };
  * Opens s3://bucket/prefix. Needs s3:ListBucket and s3:GetObject (without the former, S3 returns 403 instead of 404 for a
  * file that does not exist); to write, also s3:PutObject and s3:DeleteObject.
  *
+ * `time()` is storage's time at its last successful response, in whole seconds.
+ *
  * @throws Error if the URL does not name a bucket
  */
-export function openBucket(location: string, options: Options): Objects {
+export function openBucket(location: string, options: Options): Objects & { time(): Date } {
   const { limits, signal } = options;
   const [, Bucket, folder = ""] = /^s3:\/\/([^/]+)\/?(.*?)\/?$/.exec(location) ?? [];
   if (Bucket === undefined) throw new Error(`${location} does not name a bucket. Write s3://bucket/prefix.`);
@@ -31,6 +33,16 @@ export function openBucket(location: string, options: Options): Objects {
   const client = createS3Client(options, location);
   // A connection that hangs would keep the process alive.
   signal?.addEventListener("abort", () => client.destroy());
+  let storageTime: Date | undefined;
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const answered = await next(args);
+      const { headers } = answered.response as { headers: Record<string, string | undefined> };
+      if (headers.date !== undefined) storageTime = new Date(headers.date);
+      return answered;
+    },
+    { step: "deserialize" },
+  );
 
   /** Lists the objects whose keys begin with a prefix, and the folders below it if there is a delimiter. */
   async function list(Prefix: string, Delimiter?: string) {
@@ -87,6 +99,7 @@ export function openBucket(location: string, options: Options): Objects {
   }
 
   return {
+    time: () => storageTime ?? new Date(),
     check: async (abortSignal) => {
       await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
     },

@@ -61,6 +61,17 @@ test("a token redirects to the PDF, at a signed URL that works for less than a m
   expect([await readStatusAfter(45), await readStatusAfter(60)]).toEqual([200, 403]);
 });
 
+test.each([-300, 300])(
+  "a signed URL works for less than a minute of storage's clock, which is %i s ahead",
+  async (secondsAhead) => {
+    parts.s3.secondsAhead = secondsAhead;
+    const redirect = await redeem(await parts.tokens.issue());
+    expect((await follow(redirect)).status).toBe(200);
+    parts.s3.secondsAhead += 60;
+    expect((await follow(redirect)).status).toBe(403);
+  },
+);
+
 test("a token works as soon as the file exists", async () => {
   const late = "2024-01-CENSUS-0000000002";
   const token = await parts.tokens.issue(late);

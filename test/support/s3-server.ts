@@ -129,7 +129,11 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
       return;
     }
     const { status, headers = {}, body = "" } = answered;
-    const own = { "x-amz-request-id": "1", "content-length": Buffer.byteLength(body) };
+    const own = {
+      date: new Date(Date.now() + state.secondsAhead * 1000).toUTCString(),
+      "x-amz-request-id": "1",
+      "content-length": Buffer.byteLength(body),
+    };
     response.writeHead(status, { ...headers, ...own });
     const { stalled } = state;
     if (request.method !== "GET") return response.end(request.method === "HEAD" ? "" : body);
