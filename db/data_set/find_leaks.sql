@@ -539,6 +539,17 @@ begin
         join disclosed.general on general.report_id = found.report_id
       )
       limit 1
+    )
+    union all
+    (
+      select 'publication.list_named_ids() counts suppressed reports beside public ones, so the pages would show them.'
+      from (select distinct neighbors.id from neighbors) as neighbors
+      join suppressed.general as hidden_reports on hidden_reports.auditee_uei = neighbors.id
+      cross join lateral jsonb_to_recordset(publication.list_named_ids('auditee', hidden_reports.auditee_name) -> 'ids')
+        as named (id text, reports bigint)
+      where named.id = neighbors.id
+        and named.reports > (select count(*) from disclosed.general where general.auditee_uei = neighbors.id)
+      limit 1
     );
 end
 $$;

@@ -18,14 +18,22 @@ const text = z.string().nullable();
 /** The result of publication.list_related_programs(). */
 export const relatedPrograms = z.array(z.object({ aln: z.string(), findings: z.number() }));
 export type RelatedPrograms = z.infer<typeof relatedPrograms>;
+/** A word or a phrase that was searched for. */
+const wordsPart = z.object({
+  /** The word and words that auditors use for it, or a phrase. */
+  forms: z.array(z.string()),
+  is_excluded: z.boolean(),
+  /** The phrase as a regular expression. */
+  pattern: z.string().optional(),
+});
+export type WordsPart = z.infer<typeof wordsPart>;
+
 const found = z.object({
   total: z.number(),
   /** Whether the words that were searched for are all too common to be found. */
   lacks_words: z.boolean().optional(),
-  /** Phrases that were searched for, as regular expressions. */
-  phrases: z.array(z.string()).nullish(),
-  /** The words that were searched for: a text has all of them, and one of each group. */
-  words: z.object({ all: z.string(), either: z.array(z.array(z.string())) }).nullish(),
+  /** How the words were read: alternatives, of which a text matches one. */
+  words: z.array(z.array(wordsPart)).nullish(),
   /** The names of the auditee and the auditor that are searched for, in their newest public reports. */
   names: z.object({ auditee: z.string().optional(), auditor: z.string().optional() }).optional(),
   /** Whether more findings have all words than were searched for phrases. */

@@ -1,6 +1,7 @@
+import { quote } from "../aln.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { writeExtra } from "../write-target.ts";
-import { type FoundFindings, mostInFile } from "./find-findings.ts";
+import { type FoundFindings, mostInFile, type WordsPart } from "./find-findings.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
 interface Request {
@@ -9,7 +10,6 @@ interface Request {
   query: Query;
 }
 
-type FoundWords = Pick<FoundFindings, "phrases" | "words">;
 type Parameter = [name: string, value: string];
 
 /**
@@ -18,9 +18,12 @@ type Parameter = [name: string, value: string];
  *
  * @param found how the database read the words
  */
-export function writeFindingsQueries(criteria: FindingCriteria, found: FoundWords = {}): Request[] {
+export function writeFindingsQueries(
+  criteria: FindingCriteria,
+  found: Pick<FoundFindings, "words"> = {},
+): Request[] {
   const { words, aln, agency, direct } = criteria;
-  if (words !== undefined) return writeTexts(criteria, found);
+  if (words !== undefined) return writeTexts(criteria, found.words ?? []);
   // One row has to meet all conditions on awards.
   const isOfAward = (aln ?? direct) !== undefined;
   const isOfBoth = aln !== undefined && direct !== undefined;
@@ -83,12 +86,40 @@ const texts = [
   ["corrective_action_plans", "planned_action", "Plans with these words"],
 ] as const;
 
-function writeTexts(criteria: FindingCriteria, { words, phrases }: FoundWords): Request[] {
-  const conditions = [
-    ...(words?.all ? [`plfts.${words.all}`] : []),
-    ...(words?.either ?? []).map((forms) => `wfts.${forms.join(" or ")}`),
-    ...(phrases ?? []).map((phrase) => `imatch.${phrase}`),
+/** The conditions of one alternative on a text: words, one of several words, and phrases. */
+function writeConditions(parts: WordsPart[]): string[] {
+  const isPlain = ({ forms, is_excluded: isExcluded, pattern }: WordsPart) =>
+    forms.length === 1 && !isExcluded && pattern === undefined;
+  const plain = parts.filter(isPlain).map(({ forms }) => forms.join());
+  return [
+    ...(plain.length > 0 ? [`plfts.${plain.join(" ")}`] : []),
+    ...parts
+      .filter((part) => !isPlain(part))
+      .map(({ forms, is_excluded: isExcluded, pattern }) => {
+        const operator = forms.length > 1 ? "wfts" : "plfts";
+        const condition = pattern === undefined ? `${operator}.${forms.join(" or ")}` : `imatch.${pattern}`;
+        return (isExcluded ? "not." : "") + condition;
+      }),
   ];
+}
+
+/** The conditions on a column. Alternatives are one parameter. */
+function writeAlternatives(column: string, alternatives: WordsPart[][]): Parameter[] {
+  const conditions = alternatives.map(writeConditions);
+  const [only] = conditions;
+  if (only !== undefined && conditions.length === 1)
+    return only.map((condition): Parameter => [column, condition]);
+  const all = conditions.map((each) => {
+    const terms = each.map((condition) => {
+      const [, operator = "", value = ""] = /^((?:not\.)?\w+)\.(.*)$/s.exec(condition) ?? [];
+      return `${column}.${operator}.${quote(value)}`;
+    });
+    return terms.length === 1 ? terms.join() : `and(${terms.join(",")})`;
+  });
+  return all.length === 0 ? [] : [["or", `(${all.join(",")})`]];
+}
+
+function writeTexts(criteria: FindingCriteria, alternatives: WordsPart[][]): Request[] {
   const ofAward = ofAwards(criteria, "findings.federal_awards.");
   const ofFinding = ofFindings(criteria, "findings.");
   const select = ["*", "...general!inner(auditee_name,auditee_state)"];
@@ -99,7 +130,7 @@ function writeTexts(criteria: FindingCriteria, { words, phrases }: FoundWords): 
   else if (ofFinding.length > 0) select.push("findings!inner(award_reference,type_requirement)");
   return texts.map(([table, column, name]) => {
     const parameters: Parameter[] = [
-      ...conditions.map((condition): Parameter => [column, condition]),
+      ...writeAlternatives(column, alternatives),
       ...ofReports(criteria, "general."),
       ...ofFinding,
       ...ofAward,

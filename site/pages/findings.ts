@@ -15,6 +15,7 @@ import {
   mostWithPhrases,
   mostWithTexts,
   type NamedIds,
+  type WordsPart,
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
@@ -149,7 +150,7 @@ function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings)
   const chosen = Object.keys(criteria).filter((name) => name !== "words").length;
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
-<p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks.</p>
+<p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks, “or” between words of which one is enough, and a minus before a word to leave out.</p>
 <details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
 ${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
@@ -196,22 +197,37 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
   return notices.map((notice) => notice && html`<p class="notice">${notice}</p>`);
 }
 
-/** Says which related words the search found too, and leads to the requirements that the words name. */
+/** Says how the words were read if a search has more to it than words that all must be there. */
+function describeWords(alternatives: WordsPart[][]): string {
+  const isPlain = alternatives.length === 1 && !alternatives.flat().some((part) => part.is_excluded);
+  const describePart = ({ forms, is_excluded: isExcluded }: WordsPart, index: number) =>
+    (isExcluded ? " without " : index > 0 ? ", and for " : "") +
+    forms.map((form) => `“${form}”`).join(" or ");
+  return alternatives
+    .map((parts) =>
+      parts
+        .filter(({ forms }) => !isPlain || forms.length > 1)
+        .sort((one, other) => Number(one.is_excluded) - Number(other.is_excluded))
+        .map(describePart)
+        .join(""),
+    )
+    .join(", or for ");
+}
+
+/** Says how the words were read, and leads to the requirements that the words name. */
 function writeRelatedWords({ criteria: { words, ...others }, found }: FindingsResult): Content {
   if (words === undefined) return false;
-  const either = found.words?.either ?? [];
-  const groups = either.map((forms, index) => [
-    index > 0 && ", and for ",
-    forms.map((form, place) => [place > 0 && " or ", `“${form}”`]),
-  ]);
+  const alternatives = found.words ?? [];
+  const read = describeWords(alternatives);
+  const hasForms = alternatives.flat().some(({ forms }) => forms.length > 1);
   const letters = others.requirement === undefined ? findRequirements(words) : [];
   const links = letters.map((letter, index) => [
     index > 0 && "; ",
     html`<a href="${linkFindings({ ...others, requirement: letter })}">all findings on requirement ${describeValue("requirement", letter)}</a>`,
   ]);
   return [
-    groups.length > 0 &&
-      html`<p>Searched for ${groups}. To find only one of them, put it in quotation marks.</p>`,
+    read !== "" &&
+      html`<p>Searched for ${read}.${hasForms && " To find only one of these words, put it in quotation marks."}</p>`,
     links.length > 0 && html`<p>Texts may use other words. See also ${links}.</p>`,
   ];
 }

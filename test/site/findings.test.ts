@@ -181,6 +181,16 @@ describe("a search for findings", () => {
     ["words=%22bids+three%22", []],
     ["words=%22hree+bids%22", []],
     ["words=%22bids", ["1 2023-001", "2 2023-001"]],
+    ["words=tractors+or+notified", ["1 2023-001", "1 2023-002"]],
+    ["words=zeppelin+OR+procuring+bids+or+heat", ["1 2023-001", cold]],
+    ["words=compliance+or+heating+or", ["1 2023-002", cold]],
+    ["words=bids+-tractors", ["2 2023-001"]],
+    ["words=bids+-%22three+bids%22", ["1 2023-001"]],
+    ["words=%22three+bids%22+or+pipes", ["2 2023-001", cold]],
+    ["words=%22three+bids%22+zeppelin+or+%22supported+costs%22", []],
+    ["words=%22three+bids%22+ask+or+%22supported+costs%22", ["2 2023-001"]],
+    ["words=-tractors", []],
+    ["words=or", []],
     ["program=93.778", ["1 2023-001", "1 2023-002", "2 2023-001"]],
     ["program=10", ["2 2023-002"]],
     ["program=HHS&requirement=I", ["1 2023-001", "2 2023-001"]],
@@ -383,6 +393,10 @@ describe("a search for findings", () => {
       "words=notification",
       /corrective_action_plans\?[^"<]*planned_action=wfts\.notification%20or%20notified/,
     ],
+    [
+      "words=suspended+debarment+or+bids+-trucks",
+      /findings_text\?[^"<]*or=\(and\(finding_text\.plfts\.debarment,finding_text\.wfts\.%22suspension%20or%20suspended%22\),and\(finding_text\.plfts\.bids,finding_text\.not\.plfts\.trucks\)\)/,
+    ],
     ["words=bids&program=93", /findings_text\?[^"<]*findings\.federal_awards\.federal_agency_prefix=eq\.93/],
     ["auditee=CCCCCCCC1234", /finding_summaries\?[^"<]*auditee_uei=eq\.CCCCCCCC1234/],
     ["auditor=043015799", /finding_summaries\?[^"<]*general\.auditor_ein=eq\.043015799/],
@@ -422,6 +436,14 @@ describe("a search for findings", () => {
     expect((await get("/search?q=compliance")).text).toContain(
       'href="/findings?words=compliance">1 finding contains',
     );
+  });
+
+  it.each([
+    ["suspension or debarment", "“suspension” or “suspended”, or for “debarment”. To find only one"],
+    ['bids -"three bids" -trucks or costs', "“bids” without “three bids” without “trucks”, or for “costs”.</p>"],
+  ])("says how it reads %s", async (words, sentence) => {
+    const { text: body } = await get(`/findings?words=${encodeURIComponent(words)}`);
+    expect(body).toContain(`Searched for ${sentence}`);
   });
 
   it("offers the requirement that the words name", async () => {

@@ -413,6 +413,8 @@ describe("suppressed and superseded audits", () => {
         const parameters = types.map((_: string, index: number) => `$${index + 1}`).join();
         await here.select(`select ${name}(${parameters})`, types.length > 0 ? [value, ...others] : []);
       }
+    for (const kind of ["auditee", "auditor"])
+      await here.select("select publication.list_named_ids($1, $2)", [kind, "Hidden"]);
     for (const criteria of readings)
       await here.select("select publication.search_reports($1)", [JSON.stringify([criteria])]);
   });

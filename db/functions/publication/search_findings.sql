@@ -6,7 +6,7 @@ language plpgsql stable security definer
 set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off set jit = off
 as $$
 declare
-  phrases constant text[] := publication.list_phrases(criteria ->> 'words');
+  has_phrases constant boolean := publication.list_phrases(criteria ->> 'words') is not null;
   words constant tsquery := publication.words_query(criteria ->> 'words');
   found jsonb;
 begin
@@ -71,7 +71,6 @@ begin
       )
       select jsonb_build_object(
         'total', (select count(*) from matches),
-        'phrases', $5,
         'words', publication.read_words($1 ->> 'words'),
         'related', publication.list_related_programs($1 ->> 'aln'),
         'names', jsonb_strip_nulls(jsonb_build_object(
@@ -84,7 +83,7 @@ begin
             order by general.report_id desc limit 1
           )
         )),
-        'is_cut', $5 is not null and (select count(*) = $4 from candidates),
+        'is_cut', $5 and (select count(*) = $4 from candidates),
         'counts', (select coalesce(jsonb_agg(to_jsonb(counted) order by counted.findings desc, counted.value), '[]') from counted where counted.value <> ''),
         'rows', (
           select coalesce(jsonb_agg(
@@ -123,7 +122,7 @@ begin
   )
   into found
   using
-    criteria, least(greatest(skipped, 0), 9980), words, case when phrases is null then 10001 else 3000 end, phrases,
+    criteria, least(greatest(skipped, 0), 9980), words, case when has_phrases then 3000 else 10001 end, has_phrases,
     case when criteria ? 'auditee' then 2000 else 300 end;
   return found;
 end

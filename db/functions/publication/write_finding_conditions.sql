@@ -45,14 +45,7 @@ as $$
       ('questioned_costs', 'findings.is_questioned_costs = ''Y'''),
       ('repeat', 'findings.is_repeat_finding = ''Y'''),
       ('direct', 'findings.is_direct in ($1 ->> ''direct'', ''Both'')'),
-      (
-        'words',
-        '((findings.report_id, findings.reference_number) in ('
-        'select texts.report_id, texts.finding_ref_number from disclosed.findings_text as texts'
-        ' where extensions.text_words(texts.finding_text) @@ publication.words_query($1 ->> ''words'') union all '
-        'select plans.report_id, plans.finding_ref_number from disclosed.corrective_action_plans as plans'
-        ' where extensions.text_words(plans.planned_action) @@ publication.words_query($1 ->> ''words''))) is true'
-      )
+      ('words', publication.write_words_condition())
   ) as listed (criterion, condition)
   where criteria ? listed.criterion
 $$;

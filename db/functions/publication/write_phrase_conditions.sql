@@ -1,29 +1,40 @@
 -- The words of each phrase must be next to each other in a text or plan of the finding. "offset 0" makes PostgreSQL compare only the texts
--- of candidates with the phrases.
+-- of candidates with the phrases. A candidate has the words of one alternative, so its texts are asked which one only if there are more.
 create or replace function publication.write_phrase_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''
 as $$
-  select coalesce(
-    '(findings.report_id, findings.reference_number) in ('
-    || string_agg(
-      format(
-        'select read.report_id, read.finding_ref_number from ('
-        'select texts.report_id, texts.finding_ref_number, texts.%1$I as document from disclosed.%2$I as texts'
-        ' where texts.report_id = any (array(select distinct candidates.report_id from candidates))'
-        ' and (texts.report_id, texts.finding_ref_number) in (select candidates.report_id, candidates.reference_number from candidates)'
-        ' offset 0) as read where read.document ~* all (publication.list_phrases($1 ->> ''words''))',
-        listed.column_name, listed.table_name
-      ),
-      ' union all '
-    )
-    || ')',
-    'true'
+  with alternatives as (
+    select
+      reading.place,
+      bool_or(part ? 'pattern' and not (part ->> 'is_excluded')::boolean) as has_phrases,
+      bool_or(part ? 'pattern' and (part ->> 'is_excluded')::boolean) as excludes_phrases,
+      bool_or(not part ? 'pattern') as has_words
+    from jsonb_array_elements(publication.read_words(criteria ->> 'words')) with ordinality as reading (parts, place)
+    cross join lateral jsonb_array_elements(reading.parts) as part
+    group by reading.place
+  ), written as (
+    select concat_ws(
+      ' and ',
+      case
+        when alternatives.has_words and count(*) over () > 1 then publication.write_words_condition(array[alternatives.place::integer])
+      end,
+      case when alternatives.has_phrases then publication.write_phrase_condition(alternatives.place, 'all', false) end,
+      case when alternatives.excludes_phrases then 'not ' || publication.write_phrase_condition(alternatives.place, 'any', true) end
+    ) as condition
+    from alternatives
+    where alternatives.has_phrases or alternatives.excludes_phrases
+    union all
+    select publication.write_words_condition(array_agg(alternatives.place::integer))
+    from alternatives
+    where not (alternatives.has_phrases or alternatives.excludes_phrases)
+    having count(*) > 0
   )
-  from (
-    values ('findings_text', 'finding_text'), ('corrective_action_plans', 'planned_action')
-  ) as listed (table_name, column_name)
-  where publication.list_phrases(criteria ->> 'words') is not null
+  select case
+    when publication.list_phrases(criteria ->> 'words') is null then 'true'
+    else '(' || string_agg('(' || written.condition || ')', ' or ') || ')'
+  end
+  from written
 $$;
 comment on function publication.write_phrase_conditions is
   'Returns the condition that a finding among the candidates has each phrase of a search, as SQL that refers to the criteria as $1.';

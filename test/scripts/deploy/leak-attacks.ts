@@ -343,8 +343,14 @@ export const attacks: Record<string, string> = {
   [withSuppressed("check_reports list_reports_of")]: "check_reports() finds suppressed reports",
   [`${recordChange}; ${rewrite("list_changes", "from disclosed.search_terms as terms", "from (select report_id, wanted_terms as terms from dissemination.general) as terms")}`]:
     "list_changes() counts reports that are suppressed now",
-  [`${recordChange}; ${withSuppressed("describe_changes")}`]:
-    "describe_changes() names auditees of suppressed reports",
+  [`${recordChange}; ${withSuppressed("describe_changed_reports")}`]:
+    "describe_changes() describes or names suppressed reports",
+  [`update suppressed.general set auditee_name = 'Hidden Nation', auditee_uei = 'HHHHHHHH1234'; ${withSuppressed("list_named_ids")}`]:
+    "list_named_ids() knows names or IDs of suppressed reports",
+  [`update suppressed.general set auditor_firm_name = 'Hidden Auditors', auditor_ein = '998877664'; ${withSuppressed("list_named_ids")}`]:
+    "list_named_ids() knows names or IDs of suppressed reports",
+  [`${shareUei}, auditee_name = (select auditee_name from disclosed.general order by auditee_uei !~ '^[A-Z0-9]{12}$', auditee_uei limit 1); ${withSuppressed("list_named_ids")}`]:
+    "list_named_ids() counts suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("describe_auditee list_auditee_reports")}`]:
     "describe_auditee() names suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("describe_report list_auditee_reports")}`]:
