@@ -1,7 +1,6 @@
-import { describeOpinion } from "../finding-words.ts";
 import { writeUtcDate } from "../format.ts";
-import { describeResult, nameVerdict } from "../verdict.ts";
-import type { Checked, CheckedEntry } from "./check-reports.ts";
+import { listResult, resultColumns } from "../verdict.ts";
+import type { CheckedEntry } from "./check-reports.ts";
 import type { Decision } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 
@@ -15,9 +14,7 @@ export const checkColumns = [
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
-  "result",
-  "opinion",
-  "opinions_and_disclosures",
+  ...resultColumns,
   "findings",
   "findings_on_aln",
   "material_weaknesses",
@@ -26,9 +23,6 @@ export const checkColumns = [
   "management_decision_due",
   "address",
 ];
-
-/** Whether a report is clean, or why not. */
-export const judge = (report: Checked) => describeResult({ ...report, general: report, counts: report });
 
 const answers = {
   UEI: "nothing public found",
@@ -58,9 +52,7 @@ export function writeCheckRows(checked: CheckedEntry[], appUrl: string): Record<
       id: kind && entry.id,
       answer: describeAnswer(entry),
       ...(report && {
-        result: nameVerdict(judge(report).isClean).toLowerCase(),
-        opinions_and_disclosures: judge(report).opinions,
-        opinion: describeOpinion(report),
+        ...listResult(report),
         findings_with_questioned_costs: report.questioned_costs,
         address: `${appUrl}/record/${report.report_id}`,
       }),

@@ -13,9 +13,7 @@ begin
         found.report_id,
         found.is_own,
         general.audit_year,
-        general.fac_accepted_date,
-        -- 2 CFR 200.521(d)
-        (general.fac_accepted_date + interval '6 months')::date as due
+        general.fac_accepted_date
       from publication.list_reports_of(ids) as found
       join disclosed.general on general.report_id = found.report_id
       where year is null or general.audit_year = year or found.id = found.report_id
@@ -43,13 +41,14 @@ begin
         listed.id,
         jsonb_agg(
           jsonb_build_object(
-            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', concerned.findings
+            'report_id', listed.report_id, 'audit_year', listed.audit_year,
+            'due', publication.decision_due(listed.fac_accepted_date, concerned.findings), 'findings', concerned.findings
           )
-          order by listed.due, listed.report_id
+          order by listed.fac_accepted_date, listed.report_id
         ) as reports
       from listed
       join concerned on concerned.report_id = listed.report_id
-      where listed.due is not null
+      where listed.fac_accepted_date is not null
       group by listed.id
     )
     select coalesce(
@@ -64,19 +63,12 @@ begin
           'auditee_state', general.auditee_state,
           'audit_year', general.audit_year,
           'fac_accepted_date', general.fac_accepted_date,
-          'gaap_results', general.gaap_results,
-          'sp_framework_opinions', general.sp_framework_opinions,
           'findings_on_aln', (on_aln.counts ->> 'findings')::bigint,
-          'modified_programs', publication.list_modified_programs(general.report_id),
-          'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
-          'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
-          'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
-          'is_going_concern_included', general.is_going_concern_included,
-          'management_decision_due', case
-            when (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint > 0 then ranked.due
-          end,
+          'management_decision_due', publication.decision_due(
+            ranked.fac_accepted_date, (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint
+          ),
           'decisions', coalesce(decisions.reports, '[]')
-        ) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
+        ) || publication.describe_result(general.report_id) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
         order by ranked.id
       ),
       '[]'
