@@ -56,8 +56,12 @@ export function adviseOnAuditee({ facts }: PageContext, typed: string): Html {
   } as const;
   const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [filter] });
   const mistyped = id.length === 12 && explainUei(id);
-  return html`<p>${mistyped ? html`<code class="id">${id}</code> is ${mistyped}` : html`Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. Check
-  the ${id.length === 12 ? "letters and digits" : "digits"}, or search for the auditee’s name.`} If you have a Tribal key,
+  return html`<p>${
+    mistyped
+      ? html`<code class="id">${id}</code> is ${mistyped}`
+      : html`Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. Check
+  the ${id.length === 12 ? "letters and digits" : "digits"}, or search for the auditee’s name.`
+  } If you have a Tribal key,
   <a href="${explorer}">look for it in the explorer</a>, and enter the key there.</p>`;
 }
 

@@ -228,9 +228,7 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
-        auditor
-          ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>`
-          : "not stated",
+        auditor ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>` : "not stated",
         html`<code class="id">${row.report_id}</code>
           <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],
