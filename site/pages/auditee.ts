@@ -112,7 +112,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
           label === "UEI" &&
             report.auditee_uei !== id &&
             html`<span class="hint">has no UEI, found by its EIN</span>`,
-          describeFiling(report, reports),
+          describeFiling(report, reports) || html`<span class="print-only">${report.report_id}</span>`,
         ],
         writeVerdict(withCounts(report)),
         [number(counts.findings), drawBar(counts.findings / mostFindings)],
@@ -145,12 +145,14 @@ ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}
 const writeAccepted = ({ fac_accepted_date: accepted, management_decision_due: due }: AuditeeReport): Html =>
   html`<span class="unbroken">${accepted ?? "not stated"}</span>${due && html` <span class="hint">management decision due <span class="unbroken">${due}</span></span>`}`;
 
-/** Tells a report from others of the same year. Paper needs its ID in any case. */
-function describeFiling(report: AuditeeReport, reports: AuditeeReport[]): Html {
+/** Tells a report from others of the same year. */
+function describeFiling(report: AuditeeReport, reports: AuditeeReport[]): Content {
   const { fy_end_date: end, report_id: id, resubmission_version: version } = report;
   const isAlone = reports.every((other) => other === report || other.audit_year !== report.audit_year);
-  if (isAlone) return html`<span class="print-only hint">${id}</span>`;
-  return html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year ended <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`;
+  return (
+    !isAlone &&
+    html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year ended <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`
+  );
 }
 
 const withCounts = (report: AuditeeReport) => ({ ...report, ...report.counts });

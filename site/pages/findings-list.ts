@@ -13,14 +13,28 @@ export function writeFindings(shown: ShownReport): Html {
 ${total === 0 && html`<p>The auditor reported no finding.</p>`}
 ${total > 0 && findings.length === 0 && html`<p>This page has no finding. <a href="/record/${shown.reportId}#findings">See the first ones</a></p>`}
 ${counts.questioned_costs > 0 && html`<p class="hint">${questionedCostsNote}</p>`}
+${describePage(shown)}
 ${writePages(shown, "Pages of findings")}
 ${findings.map((finding) => writeFinding(finding, shown))}
 ${findings.length > 5 && writePages(shown, "More pages of findings")}
 </section>`;
 }
 
-function writePages({ appUrl, reportId, page, report }: ShownReport, label: string): Content {
-  const pages = Math.ceil(report.counts.findings / findingsOnPage);
+const countPages = ({ report }: ShownReport): number => Math.ceil(report.counts.findings / findingsOnPage);
+
+/** Says on paper that there are other pages. */
+function describePage(shown: ShownReport): Content {
+  const { appUrl, reportId, page } = shown;
+  const pages = countPages(shown);
+  return (
+    pages > 1 &&
+    html`<p class="print-only">Page ${page} of ${pages}. The other findings are on other pages, such as <span class="address">${appUrl}${linkToPage(reportId, page === 1 ? 1 : 0)}</span></p>`
+  );
+}
+
+function writePages(shown: ShownReport, label: string): Content {
+  const { reportId, page, report } = shown;
+  const pages = countPages(shown);
   const links = Array.from({ length: pages }, (_, index) => {
     const first = index * findingsOnPage + 1;
     const last = Math.min(report.counts.findings, first + findingsOnPage - 1);
@@ -28,8 +42,7 @@ function writePages({ appUrl, reportId, page, report }: ShownReport, label: stri
   });
   return (
     pages > 1 &&
-    html`<p class="print-only">Page ${page} of ${pages}. The other findings are on other pages, such as <span class="address">${appUrl}${linkToPage(reportId, page === 1 ? 1 : 0)}</span></p>
-<nav class="only-screen" aria-label="${label}"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
+    html`<nav class="only-screen" aria-label="${label}"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
   );
 }
 

@@ -1,14 +1,22 @@
+import { noSuchPage } from "../../shared/web/error-responses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { cut } from "../search/words.ts";
 import { decode } from "../write-target.ts";
 import { searchForm, writeDocument } from "./layout.ts";
 
+interface Problem {
+  code?: string;
+  message: string;
+  details?: string | null;
+  hint?: string | null;
+}
+
 /** An error page for people: what happened, what to do, where to go. */
 export function writeProblem(
   context: PageContext,
   status: number,
-  { message, details, hint }: { message: string; details?: string | null; hint?: string | null },
+  { code, message, details, hint }: Problem,
   target = "",
 ): string {
   return writeDocument(context, {
@@ -18,8 +26,7 @@ export function writeProblem(
 <p class="hint">Status ${status}</p>
 <h1>${message}</h1>
 ${details && html`<p>${details}</p>`}
-${hint && html`<p>${hint}</p>`}
-${status === 404 && writeAddresses(target)}
+${code === noSuchPage.body.code ? writeAddresses(target) : hint && html`<p>${hint}</p>`}
 <ul>
   <li><a href="/">Overview</a>: search for an audit, get a key, and <a href="/#errors">see what errors mean</a></li>
   <li><a href="/explorer">Explorer</a>: find reports and download them</li>
