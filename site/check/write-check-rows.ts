@@ -1,6 +1,7 @@
+import { describeOpinion } from "../finding-words.ts";
 import { writeUtcDate } from "../format.ts";
-import { listResult, resultColumns } from "../verdict.ts";
-import type { CheckedEntry } from "./check-reports.ts";
+import { describeResult, nameVerdict } from "../verdict.ts";
+import type { Checked, CheckedEntry } from "./check-reports.ts";
 import type { Decision } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 
@@ -14,7 +15,9 @@ export const checkColumns = [
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
-  ...resultColumns,
+  "result",
+  "opinion",
+  "opinions_and_disclosures",
   "findings",
   "findings_on_aln",
   "material_weaknesses",
@@ -23,6 +26,9 @@ export const checkColumns = [
   "management_decision_due",
   "address",
 ];
+
+/** Whether a report is clean, or why not. */
+export const judge = (report: Checked) => describeResult(report);
 
 const answers = {
   UEI: "nothing public found",
@@ -52,7 +58,9 @@ export function writeCheckRows(checked: CheckedEntry[], appUrl: string): Record<
       id: kind && entry.id,
       answer: describeAnswer(entry),
       ...(report && {
-        ...listResult(report),
+        result: nameVerdict(judge(report).isClean).toLowerCase(),
+        opinions_and_disclosures: judge(report).opinions,
+        opinion: describeOpinion(report),
         findings_with_questioned_costs: report.questioned_costs,
         address: `${appUrl}/record/${report.report_id}`,
       }),

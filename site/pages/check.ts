@@ -9,14 +9,14 @@ import {
   judgeDue,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
-import { describeAnswer, isMistyped } from "../check/write-check-rows.ts";
+import { describeAnswer, isMistyped, judge } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { capitalize, formatDay, formatNumber, writeUtcDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
-import { describeResult as judge, writeVerdict } from "../verdict.ts";
+import { nameVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -287,13 +287,14 @@ function writeCells(line: CheckedEntry, hasAln: boolean, today: Date): Content[]
   if (report === undefined) return [entry, describeAnswer(line), ...Array<string>(hasAln ? 7 : 6).fill("–")];
   const number = (value: number | null) => formatNumber(value ?? 0);
   const others = report.reports - 1;
+  const { isClean, opinions } = judge(report);
   return [
     html`<a href="/record/${report.report_id}">${report.auditee_name || report.report_id}</a>
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${entry}
   ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}`,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
   <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${id}">${count(others, "other report")}</a>`}</span>`,
-    writeVerdict(report),
+    [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
     number(report.findings),
     ...(hasAln ? [number(report.findings_on_aln)] : []),
     number(report.material_weaknesses),

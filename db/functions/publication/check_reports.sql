@@ -13,7 +13,8 @@ begin
         found.report_id,
         found.is_own,
         general.audit_year,
-        general.fac_accepted_date
+        general.fac_accepted_date,
+        publication.decision_due(general.fac_accepted_date) as due
       from publication.list_reports_of(ids) as found
       join disclosed.general on general.report_id = found.report_id
       where year is null or general.audit_year = year or found.id = found.report_id
@@ -41,14 +42,13 @@ begin
         listed.id,
         jsonb_agg(
           jsonb_build_object(
-            'report_id', listed.report_id, 'audit_year', listed.audit_year,
-            'due', publication.decision_due(listed.fac_accepted_date, concerned.findings), 'findings', concerned.findings
+            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', concerned.findings
           )
-          order by listed.fac_accepted_date, listed.report_id
+          order by listed.due, listed.report_id
         ) as reports
       from listed
       join concerned on concerned.report_id = listed.report_id
-      where listed.fac_accepted_date is not null
+      where listed.due is not null
       group by listed.id
     )
     select coalesce(
@@ -63,12 +63,19 @@ begin
           'auditee_state', general.auditee_state,
           'audit_year', general.audit_year,
           'fac_accepted_date', general.fac_accepted_date,
+          'gaap_results', general.gaap_results,
+          'sp_framework_opinions', general.sp_framework_opinions,
           'findings_on_aln', (on_aln.counts ->> 'findings')::bigint,
-          'management_decision_due', publication.decision_due(
-            ranked.fac_accepted_date, (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint
-          ),
+          'modified_programs', publication.list_modified_programs(general.report_id),
+          'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
+          'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
+          'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
+          'is_going_concern_included', general.is_going_concern_included,
+          'management_decision_due', case
+            when (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint > 0 then ranked.due
+          end,
           'decisions', coalesce(decisions.reports, '[]')
-        ) || publication.describe_result(general.report_id) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
+        ) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
         order by ranked.id
       ),
       '[]'

@@ -32,7 +32,9 @@ begin
           general.audit_period_covered, general.resubmission_version, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
           general.auditee_state, general.entity_type, general.total_amount_expended, general.auditor_firm_name, general.auditor_ein,
           counted.counts,
-          publication.decision_due(general.fac_accepted_date, (counted.counts ->> 'findings')::bigint) as management_decision_due,
+          case
+            when (counted.counts ->> 'findings')::bigint > 0 then publication.decision_due(general.fac_accepted_date)
+          end as management_decision_due,
           publication.compare_with_peers(
             general.audit_year, general.entity_type, general.total_amount_expended, (counted.counts ->> 'findings')::bigint
           ) as peers

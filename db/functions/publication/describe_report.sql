@@ -24,9 +24,9 @@ begin
     'general', general,
     'counts', counts,
     'result', publication.describe_result(asked_report_id),
-    'management_decision_due', publication.decision_due(
-      (general ->> 'fac_accepted_date')::date, (counts ->> 'findings')::bigint
-    ),
+    'management_decision_due', case
+      when (counts ->> 'findings')::bigint > 0 then publication.decision_due((general ->> 'fac_accepted_date')::date)
+    end,
     'findings', findings,
     'earlier', publication.list_earlier_findings(
       general ->> 'audit_year',

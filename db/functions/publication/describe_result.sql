@@ -11,17 +11,7 @@ as $$
     'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
     'is_going_concern_included', general.is_going_concern_included,
     -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
-    'modified_programs', (
-      select coalesce(jsonb_object_agg(modified.audit_report_type, modified.programs), '{}')
-      from (
-        select
-          awards.audit_report_type,
-          count(distinct (awards.federal_agency_prefix, awards.federal_award_extension)) as programs
-        from disclosed.federal_awards as awards
-        where awards.report_id = asked_report_id and awards.audit_report_type in ('Q', 'A', 'D')
-        group by awards.audit_report_type
-      ) as modified
-    )
+    'modified_programs', publication.list_modified_programs(asked_report_id)
   )
   from disclosed.general
   where general.report_id = asked_report_id
