@@ -9,33 +9,35 @@ interface Request {
   query: Query;
 }
 
-type FoundWords = Pick<FoundFindings, "phrases" | "words">;
+/** How the database read the words and the program of a search. */
+type Understood = Pick<FoundFindings, "phrases" | "words" | "numbers">;
 type Parameter = [name: string, value: string];
 
 /**
  * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
  * findings with words become requests for texts and plans.
  *
- * @param found how the database read the words
  */
-export function writeFindingsQueries(criteria: FindingCriteria, found: FoundWords = {}): Request[] {
-  const { words, aln, agency, direct } = criteria;
+export function writeFindingsQueries(criteria: FindingCriteria, found: Understood = {}): Request[] {
+  const { words, aln = criteria.aln_and_letters, agency, direct } = criteria;
   if (words !== undefined) return writeTexts(criteria, found);
   // One row has to meet all conditions on awards.
   const isOfAward = (aln ?? direct) !== undefined;
   const isOfBoth = aln !== undefined && direct !== undefined;
   const needsRows = agency !== undefined || isOfBoth || (isOfAward && ofFindings(criteria).length > 0);
-  return [needsRows ? writeRows(criteria) : writeSummaries(criteria)];
+  return [needsRows ? writeRows(criteria) : writeSummaries(criteria, found)];
 }
 
 const order = ["fac_accepted_date.desc.nullslast", "report_id.desc"];
 
-function writeSummaries(criteria: FindingCriteria): Request {
+function writeSummaries(criteria: FindingCriteria, { numbers }: Understood): Request {
   const { aln, direct } = criteria;
+  const together = numbers?.map((number) => number.aln) ?? [];
   const parameters: Parameter[] = [
     ...ofReports(criteria),
     ...ofFindings(criteria),
     ...(aln === undefined ? [] : [["alns", `cs.{${aln}}`] as Parameter]),
+    ...(together.length === 0 ? [] : [["alns", `ov.{${together.join()}}`] as Parameter]),
     ...(direct === undefined ? [] : [["is_direct", `in.(${direct},Both)`] as Parameter]),
   ];
   const query = {
@@ -83,7 +85,7 @@ const texts = [
   ["corrective_action_plans", "planned_action", "Plans with these words"],
 ] as const;
 
-function writeTexts(criteria: FindingCriteria, { words, phrases }: FoundWords): Request[] {
+function writeTexts(criteria: FindingCriteria, { words, phrases }: Understood): Request[] {
   const conditions = [
     ...(words?.all ? [`plfts.${words.all}`] : []),
     ...(words?.either ?? []).map((forms) => `wfts.${forms.join(" or ")}`),
@@ -121,16 +123,19 @@ function writeTexts(criteria: FindingCriteria, { words, phrases }: FoundWords): 
 }
 
 /** Conditions on an award. */
-function ofAwards({ aln, agency, direct }: FindingCriteria, place = "") {
-  const [prefix = agency, extension] = aln?.split(".") ?? [];
-  const all: [name: string, value: string | undefined][] = [
-    ["federal_agency_prefix", prefix],
-    ["federal_award_extension", extension],
-    ["is_direct", direct],
+function ofAwards({ aln, aln_and_letters: number, agency, direct }: FindingCriteria, place = "") {
+  const [prefix = agency, extension] = (aln ?? number)?.split(".") ?? [];
+  const all: [name: string, value: string | false | undefined][] = [
+    ["federal_agency_prefix", prefix && `eq.${prefix}`],
+    [
+      "federal_award_extension",
+      extension && (number === undefined ? `eq.${extension}` : `match.^${extension}[A-Z]{0,3}$`),
+    ],
+    ["is_direct", direct && `eq.${direct}`],
   ];
-  return all.flatMap(([name, value]): Parameter[] =>
-    value === undefined ? [] : [[place + name, `eq.${value}`]],
-  );
+  return all
+    .filter((each): each is Parameter => Boolean(each[1]))
+    .map(([name, value]): Parameter => [place + name, value]);
 }
 
 /** Conditions on a report. Tables that refer to it have its year and date too. */
