@@ -82,12 +82,21 @@ export type ReadProgramYears = ReturnType<typeof createProgramYearsReader>;
 const mostKept = 200;
 
 /** Keeps the answers to the questions that were asked last. */
-function keepAnswers<Asked, Answer>(ask: (asked: Asked) => Promise<Answer>, onError: (error: unknown) => void) {
+function keepAnswers<Asked, Answer>(
+  ask: (asked: Asked) => Promise<Answer>,
+  onError: (error: unknown) => void,
+) {
   /** The least recently used comes first. */
   const readers = new Map<string, () => Promise<Answer | undefined>>();
   return (asked: Asked): Promise<Answer | undefined> => {
     const key = JSON.stringify(asked);
-    const read = readers.get(key) ?? keepAnswer(() => ask(asked), () => 30_000, onError);
+    const read =
+      readers.get(key) ??
+      keepAnswer(
+        () => ask(asked),
+        () => 30_000,
+        onError,
+      );
     readers.delete(key);
     readers.set(key, read);
     const [oldest = ""] = readers.keys();

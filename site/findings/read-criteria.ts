@@ -70,8 +70,7 @@ const readField: Record<Field, ReadField> = {
   program: (text) => {
     const [, number] = /^(.*?) ?\*$/.exec(text) ?? [];
     const program = readAlnOrAgency(number ?? text);
-    if (number !== undefined)
-      return hasLetterCodes(program) ? { aln_and_letters: program } : undefined;
+    if (number !== undefined) return hasLetterCodes(program) ? { aln_and_letters: program } : undefined;
     if (program === undefined) return undefined;
     return program.includes(".") ? { aln: program } : { agency: program };
   },
@@ -154,6 +153,12 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
     ...(page > 1 && { page: String(page) }),
   });
   return parameters.size === 0 ? path : `${path}?${parameters}`;
+}
+
+/** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
+export function linkTogether({ aln, ...others }: FindingCriteria): string | undefined {
+  const number = aln?.replace(/[A-Z]{1,3}$/, "");
+  return hasLetterCodes(number) ? linkFindings({ ...others, aln_and_letters: number }) : undefined;
 }
 
 /** Describes a value of a filter in words. */

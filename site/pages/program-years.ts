@@ -108,8 +108,7 @@ function writeForm({ facts }: FactsContext, { agency, sort }: Asked): Html {
   const listed = [...known].filter((each) => /^\d\d$/.test(each)).sort();
   return html`<form class="narrow" action="${path}" aria-label="Choose an agency">
 <div class="field"><label for="agency">Agency</label><select id="agency" name="agency"><option value="">Any</option>${listed.map(
-    (each) =>
-      html`<option value="${each}"${each === agency && html` selected`}>${nameAgency(each)}</option>`,
+    (each) => html`<option value="${each}"${each === agency && html` selected`}>${nameAgency(each)}</option>`,
   )}</select></div>
 ${sort && html`<input type="hidden" name="sort" value="${sort}">`}
 <button type="submit">Show programs</button>
