@@ -25,7 +25,7 @@ export function writeFindingsQueries(criteria: FindingCriteria, found: Understoo
   const isOfAward = (aln ?? direct) !== undefined;
   const isOfBoth = aln !== undefined && direct !== undefined;
   const needsRows = agency !== undefined || isOfBoth || (isOfAward && ofFindings(criteria).length > 0);
-  return [needsRows ? writeRows(criteria) : writeSummaries(criteria, found)];
+  return [needsRows ? writeRows(criteria, found) : writeSummaries(criteria, found)];
 }
 
 const order = ["fac_accepted_date.desc.nullslast", "report_id.desc"];
@@ -55,11 +55,11 @@ function writeSummaries(criteria: FindingCriteria, { numbers }: Understood): Req
   return { name, query: { ...query, select } };
 }
 
-function writeRows(criteria: FindingCriteria): Request {
+function writeRows(criteria: FindingCriteria, found: Understood): Request {
   const parameters = [
     ...ofReports(criteria, "general."),
     ...ofFindings(criteria),
-    ...ofAwards(criteria, "federal_awards."),
+    ...ofAwards(criteria, found, "federal_awards."),
   ];
   const select = [
     "*",
@@ -85,13 +85,14 @@ const texts = [
   ["corrective_action_plans", "planned_action", "Plans with these words"],
 ] as const;
 
-function writeTexts(criteria: FindingCriteria, { words, phrases }: Understood): Request[] {
+function writeTexts(criteria: FindingCriteria, found: Understood): Request[] {
+  const { words, phrases } = found;
   const conditions = [
     ...(words?.all ? [`plfts.${words.all}`] : []),
     ...(words?.either ?? []).map((forms) => `wfts.${forms.join(" or ")}`),
     ...(phrases ?? []).map((phrase) => `imatch.${phrase}`),
   ];
-  const ofAward = ofAwards(criteria, "findings.federal_awards.");
+  const ofAward = ofAwards(criteria, found, "findings.federal_awards.");
   const ofFinding = ofFindings(criteria, "findings.");
   const select = ["*", "...general!inner(auditee_name,auditee_state)"];
   if (ofAward.length > 0)
@@ -123,13 +124,18 @@ function writeTexts(criteria: FindingCriteria, { words, phrases }: Understood): 
 }
 
 /** Conditions on an award. */
-function ofAwards({ aln, aln_and_letters: number, agency, direct }: FindingCriteria, place = "") {
-  const [prefix = agency, extension] = (aln ?? number)?.split(".") ?? [];
+function ofAwards(
+  { aln, aln_and_letters: together, agency, direct }: FindingCriteria,
+  { numbers }: Understood,
+  place = "",
+) {
+  const [prefix = agency, extension] = (aln ?? together)?.split(".") ?? [];
+  const extensions = numbers?.map((number) => number.aln.slice(3)) ?? [extension];
   const all: [name: string, value: string | false | undefined][] = [
     ["federal_agency_prefix", prefix && `eq.${prefix}`],
     [
       "federal_award_extension",
-      extension && (number === undefined ? `eq.${extension}` : `match.^${extension}[A-Z]{0,3}$`),
+      extension && (together === undefined ? `eq.${extension}` : `in.(${extensions.join()})`),
     ],
     ["is_direct", direct && `eq.${direct}`],
   ];

@@ -45,16 +45,16 @@ export const writeFigure = (chart: Chart, source: Content, address: string): Htm
 ${writeChart(chart)}</figure>`;
 
 const space = 24;
-const widestTitle = 52;
-const widestSource = 96;
+/** About how wide a character is. */
+const widths = { title: 12.3, source: 6.6 };
 
 /** Writes a picture as a file of its own, with its title and its source. */
 export function writeSvg(
   { title, description, width, height, draw }: Chart,
   source: readonly string[],
 ): string {
-  const headings = wrap(title, widestTitle);
-  const sources = source.flatMap((line) => wrap(line, widestSource));
+  const headings = wrap(title, Math.floor(width / widths.title));
+  const sources = source.flatMap((line) => wrap(line, Math.floor(width / widths.source)));
   const top = space + 28 * headings.length;
   const bottom = top + height + space;
   const [wholeWidth, wholeHeight] = [width + 2 * space, bottom + 18 * sources.length + space / 2];
