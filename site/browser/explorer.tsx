@@ -39,8 +39,11 @@ if (root !== null) {
     const settings: ClientSettings = JSON.parse(root.dataset.settings ?? "{}");
     const versions: VersionDescription[] = await (await fetch(settings.description)).json();
     const served = versions.filter((version) => !isAdmin(version));
+    // Preact keeps elements that it did not make.
+    root.replaceChildren();
     render(<ExplorerPage start={[settings, served]} />, root);
   } catch {
+    root.replaceChildren();
     render(
       <div class="wrap">
         <p class="notice notice--error" role="alert">
