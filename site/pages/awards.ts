@@ -11,22 +11,28 @@ type Words = Readonly<Record<string, string>>;
 const opinions: Words = codes.words["federal_awards.audit_report_type"];
 const sources: Words = codes.words["federal_awards.is_direct"];
 
-/**
- * Says under which other numbers awards of a program are reported: its letter codes, which have totals of their own.
- *
- * @param isWhole whether nothing but the program was asked for, so that the numbers of findings are comparable
- */
+const mostRelated = 20;
+
+/** Says under which other numbers awards of a program are reported: its letter codes, which have totals of their own. */
 export const writeRelatedPrograms = (
   related: RelatedPrograms | null | undefined,
   link: (aln: string) => string,
-  isWhole = true,
+  {
+    isWhole = true,
+    together,
+  }: {
+    /** Whether nothing but the program was asked for, so that the numbers of findings are comparable. */
+    isWhole?: boolean;
+    /** The address of the findings of all these numbers. */
+    together?: string | undefined;
+  } = {},
 ): Content =>
   related &&
   related.length > 0 &&
   html`<p>Awards are also reported under ${related.map(
     ({ aln, findings }, index) =>
       html`${index > 0 && ", "}<a href="${link(aln)}">${aln}</a>${isWhole && ` (${count(findings, "finding")})`}`,
-  )}. These are not counted here.</p>`;
+  )}${related.length >= mostRelated && " and other numbers"}. These are not counted here.${together && html` <a href="${together}">Count the findings together</a>`}</p>`;
 
 /** Links to a program, unless its number is malformed. */
 export const linkToProgram = (aln: string, text: string): Content =>

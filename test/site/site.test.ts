@@ -136,6 +136,9 @@ describe("the rows of a page", () => {
     ["/findings?state=STATE", "finding_summaries", ["report_id", "reference_number", "alns"]],
     ["/findings?program=93.778&direct=Y", "findings", ["report_id", "reference_number"]],
     ["/findings?repeat=Y&year=2023", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?program=93.778*", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?program=93.778*&direct=Y", "findings", ["report_id", "reference_number"]],
+    ["/totals/programs?agency=93", "totals_by_program", ["aln", "federal_program_name"]],
     ["/auditee/AUDITEE", "general", ["report_id", "auditee_name", "auditee_ein"]],
     ["/check?u=AUDITEE", "general", ["report_id", "fac_accepted_date"]],
     ["/search?q=STATE", "general", ["report_id", "auditee_city"]],
@@ -338,7 +341,7 @@ describe("the totals", again, () => {
     }
   }
 
-  it("link each number to the rows that it counts, also of programs without a number", async () => {
+  it("link each number to the page of its audits or findings, or to rows for programs without a number", async () => {
     const { page } = await site.open("/totals?year=2023", { javaScriptEnabled: false });
     // The first rows of each table, and those of malformed numbers.
     const rows = page.locator("tbody tr");
@@ -346,7 +349,18 @@ describe("the totals", again, () => {
       page.locator("tbody tr:nth-child(-n+2)").or(rows.filter({ hasText: /^(not stated|X|9[.]3)/ })),
     );
     expect(links.length).toBeGreaterThan(30);
-    await expectToCount(links);
+    const isPage = ({ href }: (typeof links)[number]) => !href.startsWith("/explorer");
+    await expectToCount(links.filter((link) => !isPage(link)));
+    // A client may open 60 searches a minute.
+    const counts = links
+      .filter((link) => isPage(link) && !/Awards|Amount/.test(link.column))
+      .filter((_, index) => index % 2 === 0);
+    expect(new Set(counts.map(({ href }) => href.split("?")[0]))).toEqual(new Set(["/search", "/findings"]));
+    for (const { text, href } of counts) {
+      const shown = await (await fetch(site.facts.app_url + href)).text();
+      const [, total] = /role="status">([\d,]+)/.exec(shown) ?? [];
+      expect([href, total]).toEqual([href, text]);
+    }
   });
 
   it("are linked in the same way in the explorer, whose programs lead to their pages", async () => {
@@ -407,13 +421,13 @@ describe("the totals", again, () => {
     const found = await states.locator("tbody td:nth-child(5)").allTextContents();
     const numbers = found.map((text) => Number(text.replaceAll(",", "")));
     expect(numbers).toEqual([...numbers].sort((one, other) => other - one));
-    const rows = page.locator(".rows-table tbody tr");
     const row = states.getByRole("row", { name: new RegExp(`\\(${state?.name}\\) `) });
     await row
       .getByRole("link", { name: String(state?.submissions), exact: true })
       .first()
       .click();
-    await expect.poll(() => rows.count()).toBe(Number(state?.submissions));
+    await page.waitForURL(/\/search\?state=\w\w&year=2023$/);
+    await page.getByRole("status").getByText(`${state?.submissions} audits`).waitFor();
   });
 });
 
