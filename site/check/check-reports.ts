@@ -3,7 +3,6 @@ import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import { describeResult } from "../verdict.ts";
 import type { Entry, List, UnreadEntry } from "./read-list.ts";
-import type { Wanted } from "./read-wanted.ts";
 
 /** The result of publication.check_reports(). */
 const checked = z.array(
@@ -58,8 +57,18 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
   other: Checked | undefined;
 };
 
+/** Which reports are looked for. */
+export interface WantedReports {
+  /** The audit years, the newest first. Without one, the newest reports are looked for. */
+  years: string[] | undefined;
+  /** Whether the years are compared. Without `years`, these are the newest. */
+  isByYear: boolean;
+  /** The number of a program, or the two digits of an agency. */
+  aln: string | undefined;
+}
+
 /** Checks a list. Returns its lines. */
-export type CheckList = (visitor: Visitor, list: List, wanted: Wanted) => Promise<CheckedEntry[]>;
+export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) => Promise<CheckedEntry[]>;
 
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {

@@ -1,5 +1,6 @@
 import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cut } from "../search/words.ts";
+import type { WantedReports } from "./check-reports.ts";
 import { type DecisionSort, type DueFilter, decisionSorts, dueFilters } from "./decisions.ts";
 
 /** The most audit years that are compared. */
@@ -18,13 +19,7 @@ export interface Asked {
 }
 
 /** What a list is checked for. */
-export interface Wanted {
-  /** The audit years, the newest first. Without one, the newest reports are looked for. */
-  years: string[] | undefined;
-  /** Whether the years are compared. Without `years`, these are the newest. */
-  isByYear: boolean;
-  /** The number of a program, or the two digits of an agency. */
-  aln: string | undefined;
+export interface Wanted extends WantedReports {
   due: DueFilter | undefined;
   sort: DecisionSort | undefined;
   rows: "reports" | "decisions";

@@ -3,7 +3,7 @@
 create or replace function publication.check_reports(
   ids text[], years text[] default null, aln text default null, is_by_year boolean default false
 )
-returns jsonb
+returns json
 language plpgsql stable security definer
 set search_path = '' set max_parallel_workers_per_gather = 0 set jit = off
 as $$
@@ -85,45 +85,44 @@ begin
     ), filed as materialized (
       select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc) as years from listed group by listed.id
     )
-    select coalesce(
-      jsonb_agg(
-        jsonb_build_object(
-          'id', chosen.id,
-          'is_own', chosen.is_own,
-          'is_shown', chosen.is_shown,
-          'reports', chosen.reports,
-          'filed', filed.years,
-          'report_id', general.report_id,
-          'auditee_name', general.auditee_name,
-          'auditee_city', general.auditee_city,
-          'auditee_state', general.auditee_state,
-          'audit_year', general.audit_year,
-          'fac_accepted_date', general.fac_accepted_date,
-          'gaap_results', general.gaap_results,
-          'sp_framework_opinions', general.sp_framework_opinions,
-          'modified_programs', publication.list_modified_programs(general.report_id),
-          'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
-          'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
-          'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
-          'is_going_concern_included', general.is_going_concern_included,
-          'findings', coalesce(counted.findings, 0),
-          'findings_on_aln', case when aln is not null then coalesce(counted.concerned, 0) end,
-          'material_weaknesses', coalesce(counted.material_weaknesses, 0),
-          'repeat_findings', coalesce(counted.repeat_findings, 0),
-          'questioned_costs', coalesce(counted.questioned_costs, 0),
-          'needs_decision', coalesce(counted.concerned, 0) > 0,
-          'management_decision_due', case when counted.concerned > 0 then chosen.due end,
-          'decisions', case when chosen.place = 1 then coalesce(decisions.reports, '[]') else '[]' end
-        )
-        order by chosen.id, chosen.place
-      ),
-      '[]'
-    )
-    from chosen
-    join disclosed.general on general.report_id = chosen.report_id
-    join filed on filed.id = chosen.id
-    left join counted on counted.report_id = chosen.report_id
-    left join decisions on decisions.id = chosen.id
+    select coalesce(json_agg(answers order by answers.id, answers.place), '[]')
+    from (
+      select
+        chosen.id,
+        chosen.place,
+        chosen.is_own,
+        chosen.is_shown,
+        chosen.reports,
+        filed.years as filed,
+        general.report_id,
+        general.auditee_name,
+        general.auditee_city,
+        general.auditee_state,
+        general.audit_year,
+        general.fac_accepted_date,
+        general.gaap_results,
+        general.sp_framework_opinions,
+        coalesce(modified.programs, '{}') as modified_programs,
+        general.is_internal_control_material_weakness_disclosed,
+        general.is_internal_control_deficiency_disclosed,
+        general.is_material_noncompliance_disclosed,
+        general.is_going_concern_included,
+        coalesce(counted.findings, 0) as findings,
+        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln,
+        coalesce(counted.material_weaknesses, 0) as material_weaknesses,
+        coalesce(counted.repeat_findings, 0) as repeat_findings,
+        coalesce(counted.questioned_costs, 0) as questioned_costs,
+        coalesce(counted.concerned, 0) > 0 as needs_decision,
+        case when counted.concerned > 0 then chosen.due end as management_decision_due,
+        case when chosen.place = 1 then coalesce(decisions.reports, '[]') else '[]' end as decisions
+      from chosen
+      join disclosed.general on general.report_id = chosen.report_id
+      join filed on filed.id = chosen.id
+      left join counted on counted.report_id = chosen.report_id
+      left join decisions on decisions.id = chosen.id
+      left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
+        on modified.report_id = chosen.report_id
+    ) as answers
   );
 end
 $$;
