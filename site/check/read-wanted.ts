@@ -51,21 +51,21 @@ export function readWanted({ year, aln, due, sort, rows }: Asked): Wanted {
   const unread = [
     ...typed
       .filter((word) => readYear(word) === undefined)
-      .map((word) => `“${word}” is not an audit year, such as 2023.`),
+      .map((word) => `“${word}” is not an audit year, such as 2023. It was ignored.`),
     years.length > mostYears &&
       `At most ${mostYears} audit years are compared. ${years.slice(mostYears).join(", ")} ${years.length > mostYears + 1 ? "were" : "was"} left out.`,
     aln !== "" &&
       program === undefined &&
-      `“${aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS.`,
+      `“${aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was ignored.`,
     due !== "" &&
       !isKey(dueFilters, due) &&
-      `“${due}” is not a value of due: ${list(Object.keys(dueFilters))}.`,
+      `“${due}” is not a value of due: ${list(Object.keys(dueFilters))}. It was ignored.`,
     sort !== "" &&
       !isKey(decisionSorts, sort) &&
-      `“${sort}” is not a value of sort: ${list(Object.keys(decisionSorts))}.`,
+      `“${sort}” is not a value of sort: ${list(Object.keys(decisionSorts))}. It was ignored.`,
     rows !== "" &&
       !isKey(rowsOfFiles, rows) &&
-      `“${rows}” is not a value of rows: ${list(Object.keys(rowsOfFiles))}.`,
+      `“${rows}” is not a value of rows: ${list(Object.keys(rowsOfFiles))}. It was ignored.`,
   ].filter((sentence) => sentence !== false);
   return {
     years: isAll || compared.length === 0 ? undefined : compared,

@@ -134,7 +134,7 @@ ${writeSource(context, result)}`;
 
 /** What was asked for, but is not understood. */
 const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
-  unread.length > 0 && html`<p class="notice">${unread.join(" ")} It was ignored.</p>`;
+  unread.length > 0 && html`<p class="notice">${unread.join(" ")}</p>`;
 
 /** Links to the parts of a long page. */
 function writeJumps({ decisions }: CheckResult): Content {
