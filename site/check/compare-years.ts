@@ -23,7 +23,7 @@ export const listReports = (checked: CheckedEntry[]): Checked[] => [
 export function describeFound(report: Checked): string {
   const { isClean } = judge(report);
   if (report.findings > 0) return count(report.findings, "finding");
-  return isClean ? "Clean" : isClean === undefined ? "Not stated" : "Not clean, no findings";
+  return isClean ? "Clean" : isClean === undefined ? "Not stated, no findings" : "Not clean, no findings";
 }
 
 /** "12 are clean, 2 are not clean, and 1 does not say. 2 have findings: 34 in all, 5 on 93.778." Empty if there is no report. */

@@ -181,7 +181,7 @@ describe("a list", () => {
 
   it("says in its first sentence how many reports are not clean, also without findings", async () => {
     const { text } = await ask("/check?u=MESAMESA1234,ELM4ELM41234&year=2023");
-    expect(text).toContain("Of these reports, 1 is clean, 1 is not clean. None has findings.");
+    expect(text).toContain("Of these reports, 1 is not clean, 1 states no opinion. None has findings.");
     const both = (await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023")).text;
     expect(both).toContain("Of these reports, 2 are not clean. 1 has findings: 2 in all.");
     const none = (await ask("/check?u=ZZZZZZZZ1234,YYYYYYYY1234")).text;
@@ -272,7 +272,7 @@ describe("a list", () => {
     expect(words).toContain(
       `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each entry.`,
     );
-    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("or later: none of");
+    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("without a due date: none of");
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([{ state: "past due", as_of: new Date().toISOString().slice(0, 10) }]);
@@ -347,7 +347,7 @@ describe("a list", () => {
     );
     expect(rows).toMatchObject([
       { 2023: "2 findings", 2022: "Clean" },
-      { 2023: "Clean", 2022: "nothing public" },
+      { 2023: "Not stated, no findings", 2022: "nothing public" },
       {
         2023: expect.stringMatching(/^Not clean, no findings .*qualified for 1 program$/),
         2022: "nothing public",
@@ -361,7 +361,7 @@ describe("a list", () => {
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
       { result_2023: "not clean", findings_2023: "2", report_id_2023: id(1), result_2022: "clean" },
-      { result_2023: "clean", result_2022: "nothing public", report_id_2022: "" },
+      { result_2023: "not stated", result_2022: "nothing public", report_id_2022: "" },
       { auditee_name: "'=cmd|calc <b>", result_2023: "not clean" },
       { answer: "nothing public found", result_2023: "nothing public" },
     ]);
@@ -423,7 +423,7 @@ describe("a list", () => {
       columns: true,
       bom: true,
     });
-    expect(saved.map(({ entry }) => entry)).toEqual(list.split(","));
+    expect(saved.map(({ entry }) => entry)).toEqual(list.split(",").map((typed) => `="${typed}"`));
   });
 
   it("is read as people paste it", () => {
