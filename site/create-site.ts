@@ -24,9 +24,18 @@ import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { feedPath } from "./pages/layout.ts";
 import { writeProblem } from "./pages/problem.ts";
+import { listProgramYears, readAskedProgramYears, writeProgramYears } from "./pages/program-years.ts";
 import { writeReference } from "./pages/reference.ts";
+import { writeTotalChart } from "./pages/total-charts.ts";
 import { hasUnknownYear, listTotals, writeTotals } from "./pages/totals.ts";
-import { type AskedPrograms, createProgramsReader, type ReadPrograms } from "./programs.ts";
+import {
+  type AskedPrograms,
+  type AskedProgramYears,
+  createProgramsReader,
+  createProgramYearsReader,
+  type ReadPrograms,
+  type ReadProgramYears,
+} from "./programs.ts";
 import { refuseUnread } from "./read-filters.ts";
 import { createReportReader } from "./report.ts";
 import { identifyVisitor, limitQueries } from "./search/limit-queries.ts";
@@ -34,6 +43,7 @@ import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
 import { sendSpreadsheet } from "./send-csv.ts";
+import { sendSvg } from "./send-svg.ts";
 import { serveAuditees } from "./serve-auditees.ts";
 import { serveReports } from "./serve-reports.ts";
 import { createFactsReader } from "./service-facts.ts";
@@ -78,6 +88,7 @@ function addSite(
     readFacts,
     readChanges: createChangesReader(pool, warn),
     readPrograms: createProgramsReader(pool, warn),
+    readProgramYears: createProgramYearsReader(pool, warn),
     describeContext: async (request) => ({
       config,
       facts: await readFacts(),
@@ -91,6 +102,7 @@ function addSite(
       app.route({ method: ["GET", "HEAD"], url, onRequest: allowAnyOrigin(app, url), handler }),
   };
   addPages(site);
+  addTotalFiles(site);
   const query = limitQueries(pool, whileOn);
   addChanges(site, createFilteredChangesReader(query));
   serveSearch(site, createSearch(query));
@@ -112,6 +124,7 @@ interface Site extends Omit<SiteParts, "pool">, PageRoutes {
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
   readPrograms: ReadPrograms;
+  readProgramYears: ReadProgramYears;
   /** Adds a route whose responses scripts on pages of any site can read. */
   addOpenRoute: AddRoute;
 }
@@ -133,12 +146,18 @@ const describeSecurity = ({ apiUrl }: SiteConfig) => ({
 function addPages(site: Site): void {
   const { publicFiles, whileOn } = site;
   const readPrograms = async (asked: AskedPrograms) => requireAnswer(await site.readPrograms(asked));
+  const readProgramYears = async (asked: AskedProgramYears) =>
+    requireAnswer(await site.readProgramYears(asked));
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": (context) => writeExplorer(requireFacts(context)),
     "/totals": async (context) => {
       await whileOn();
       return writeTotals(requireFacts(context), readPrograms);
+    },
+    "/totals/programs": async (context) => {
+      await whileOn();
+      return writeProgramYears(requireFacts(context), readProgramYears);
     },
     "/reference": (context) => writeReference(requireFacts(context)),
     ...(publicFiles && {
@@ -150,13 +169,32 @@ function addPages(site: Site): void {
       return site.sendPage(request, reply, await write(await site.describeContext(request)));
     });
   }
+}
+
+/** Serves what the pages of totals show as files: tables as CSV, and pictures as SVG. */
+function addTotalFiles(site: Site): void {
+  const { whileOn, describeContext } = site;
   site.addRoute("/totals.csv", async (request, reply) => {
     await whileOn();
-    const context = requireFacts(await site.describeContext(request));
+    const context = requireFacts(await describeContext(request));
     if (hasUnknownYear(context)) return sendError(reply, refuseUnread("totals", "/totals"));
-    const listed = await listTotals(context, readPrograms);
+    const listed = await listTotals(context, async (asked) => requireAnswer(await site.readPrograms(asked)));
     return listed === undefined ? reply.callNotFound() : sendSpreadsheet(request, reply, context, listed);
   });
+  site.addRoute("/totals/programs.csv", async (request, reply) => {
+    await whileOn();
+    const context = await describeContext(request);
+    const asked = readAskedProgramYears(context.asked);
+    if (asked.unread.length > 0) return sendError(reply, refuseUnread("programs", "/totals/programs"));
+    const read = async (each: AskedProgramYears) => requireAnswer(await site.readProgramYears(each));
+    return sendSpreadsheet(request, reply, context, await listProgramYears(asked, read));
+  });
+  for (const name of ["expended", "findings"])
+    site.addRoute(`/totals/${name}.svg`, async (request, reply) => {
+      await whileOn();
+      const drawn = writeTotalChart(requireFacts(await describeContext(request)), name);
+      return drawn === undefined ? reply.callNotFound() : sendSvg(request, reply, drawn);
+    });
 }
 
 /** @throws DatabaseUnavailable if the database has never answered */
@@ -279,7 +317,7 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
     // Browsers list text/html in Accept when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
     reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
-    return writeProblem(await describeContext(request), reply.statusCode, body);
+    return writeProblem(await describeContext(request), reply.statusCode, body, request.url);
   });
 }
 

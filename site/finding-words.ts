@@ -11,6 +11,9 @@ export const entityTypes: Words = codes.words["general.entity_type"];
 export const requirements: Words = codes.words["findings.type_requirement"];
 /** What a "Y" in each flag of a finding means. */
 export const findingFlags: Words = codes.names.finding_flags;
+/** What the flag "questioned costs" does not say. */
+export const questionedCostsNote =
+  "The data says only whether a finding has questioned costs, not how much. The amount is in the auditor’s text or the PDF.";
 const grave = ["is_material_weakness", "is_modified_opinion", "is_questioned_costs"];
 
 /** The auditor's opinions on the financial statements, as columns of general. */
@@ -83,14 +86,25 @@ export function describeFindings({
 }
 
 const common = /^(and|or|of|the|special|other|tests|provisions)$/;
+const listWords = (text: string): string[] =>
+  (text.toLowerCase().match(/\p{L}+/gu) ?? [])
+    .filter((word) => !common.test(word))
+    .map((word) => word.replace(/s$/, ""));
 
-/** The letters of the requirements that have all of these words in their names. */
+/** What the name of a requirement lists: "procurement", "suspension", "debarment". */
+export const listSubjects = (letter: string): string[] =>
+  (requirements[letter] ?? "").split(/, | and | or /).filter((subject) => listWords(subject).length > 0);
+
+/** The letters of the requirements that words name: by a letter ("requirement I"), a subject, or some words of its name. */
 export function findRequirements(words: string): string[] {
-  const list = (text: string) =>
-    (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !common.test(word));
-  const asked = list(words);
-  return Object.entries(requirements).flatMap(([letter, name]) => {
-    const named = list(name);
-    return asked.length > 0 && asked.every((word) => named.includes(word)) ? [letter] : [];
+  const asked = listWords(words);
+  const [, named = ""] = /\brequirement ([A-P])\b/i.exec(words) ?? [];
+  return Object.keys(requirements).filter((letter) => {
+    const own = listWords(requirements[letter] ?? "");
+    const isPart = asked.length > 0 && asked.every((word) => own.includes(word));
+    const hasSubject = listSubjects(letter).some((subject) =>
+      listWords(subject).every((word) => asked.includes(word)),
+    );
+    return letter === named.toUpperCase() || isPart || hasSubject;
   });
 }

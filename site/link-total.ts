@@ -45,17 +45,39 @@ export function linkValue(
   return linkTotal(schema, counted.year, counted.group, name as Measure);
 }
 
-/** How groups that have a page are written. */
-const forms: Partial<Record<Group["column"], [kind: string, form: RegExp]>> = {
+/** How groups are written by which pages can filter. */
+const forms: Record<Group["column"], [kind: string, form: RegExp]> = {
   aln: ["program", /^\d\d\.[A-Z0-9]{1,6}$/],
   federal_agency_prefix: ["agency", /^\d\d$/],
   auditee_state: ["state", /^[A-Z]{2}$/],
+  audit_year: ["year", /^(19|20)\d\d$/],
 };
 
 /** The URL of the page of a program, an agency or a state. Undefined for a malformed number. */
 export function linkGroup({ column, value }: Group): string | undefined {
-  const [kind, form] = forms[column] ?? [];
-  return form?.test(value) ? `/${kind}/${value}` : undefined;
+  const [kind, form] = forms[column];
+  return column !== "audit_year" && form.test(value) ? `/${kind}/${value}` : undefined;
+}
+
+/**
+ * The URL of the page that lists the audits or findings that a total counts, in a year or in all years. Undefined for a malformed
+ * number, by which pages cannot filter.
+ */
+export function linkCounted(
+  year: string | undefined,
+  { column, value }: Group,
+  measure: Measure,
+): string | undefined {
+  const [kind, form] = forms[column];
+  if (!form.test(value)) return undefined;
+  const isOfFindings = measure === "findings" || measure === "material_weaknesses";
+  const isOfAwards = kind === "program" || kind === "agency";
+  const parameters = new URLSearchParams({
+    [isOfAwards ? (isOfFindings ? "program" : "q") : kind]: value,
+    ...(year !== undefined && { year }),
+    ...(measure === "material_weaknesses" && { material_weakness: "Y" }),
+  });
+  return `${isOfFindings ? "/findings" : "/search"}?${parameters}`;
 }
 
 type Parameter = [name: string, value: string];

@@ -432,6 +432,18 @@ begin
   ) then
     return next 'publication.describe_programs() counts other awards than the public ones.';
   end if;
+  if (
+    select sum((program ->> 'findings')::bigint)
+    from jsonb_array_elements(publication.describe_program_years(null, null, 0, null) -> 'programs') as program
+  ) is distinct from (
+    select sum(totals.findings)
+    from disclosed.totals_by_program as totals
+    where totals.aln is not null and totals.audit_year in (
+      select jsonb_array_elements_text(publication.describe_program_years(null, null, 0, 0) -> 'years')
+    )
+  ) then
+    return next 'publication.describe_program_years() counts other findings than the public ones.';
+  end if;
   if exists (
     select
     from (

@@ -117,7 +117,7 @@ export async function beginLedger(
     });
   }
   await withLedger(client, place, storage, async (store) => {
-    if ((await countObjects(store)) > 0)
+    if ((await listNames(store)).length > 0)
       throw new LedgerRefused(
         `There is already a ledger in ${place}. Name an empty place, or use --continue-ledger.`,
       );
@@ -157,7 +157,7 @@ export async function continueLedger(
   let withdrawn = false;
   await withLedger(client, place, storage, async (store) => {
     const claim = await readClaim(client);
-    const count = await countObjects(store);
+    const { length: count } = await listNames(store);
     const objects = await readObjects(store, place, 0);
     const [first] = objects;
     if (first === undefined && count === 0)
@@ -230,11 +230,12 @@ async function readClaim(client: Client): Promise<Claim> {
   return claim;
 }
 
-const countObjects = async (store: Objects) => (await store.listFiles(/\.jsonl$/)).length;
+const listNames = async (store: Objects) =>
+  (await store.listFiles(/\.jsonl$/)).map((file) => path.basename(file.path));
 
 /** @throws LedgerRefused if one of the first objects is missing */
 async function checkNumbers(store: Objects, place: string, last: number): Promise<void> {
-  const names = new Set((await store.listFiles(/\.jsonl$/)).map((file) => path.basename(file.path)));
+  const names = new Set(await listNames(store));
   for (let number = 1; number <= last; number += 1)
     if (!names.has(nameObject(number))) throw new LedgerRefused(describeGap(place, number));
 }

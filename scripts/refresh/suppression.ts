@@ -24,24 +24,19 @@ const previousDataSet = `
   select id, source from publication.data_sets
   where state = 'previous' and to_regnamespace('disclosed_previous') is not null`;
 
-const suppressedSince = `
-  select array(
-    select report_id from publication.suppressed_reports
-    where report_id in (
-      select report_id from disclosed_previous.general
-      union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
-    )
-    order by report_id
-  ) as suppressed`;
+/** Selects the suppressed reports that a schema of disclosed rows shows. */
+const selectSuppressed = (disclosed: string) => `
+  select report_id from publication.suppressed_reports
+  where report_id in (
+    select report_id from ${disclosed}.general
+    union select unnest(array[report_id, previous_report_id, next_report_id]) from ${disclosed}.resubmission
+  )`;
 
 /** Whether the live data set shows a report that was suppressed since: it was restored, or a later publication failed. */
-export const showsSuppressed = `exists (
-  select from publication.suppressed_reports
-  where report_id in (
-    select report_id from disclosed.general
-    union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed.resubmission
-  )
-)`;
+export const showsSuppressed = `exists (${selectSuppressed("disclosed")})`;
+
+const suppressedSince = `
+  select array(${selectSuppressed("disclosed_previous")} order by report_id) as suppressed`;
 
 /** Finds the previous data set, and its public reports that were suppressed since, with which it cannot be made live again. */
 export async function findPrevious(

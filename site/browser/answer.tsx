@@ -7,17 +7,18 @@ import { decode, writeTarget } from "../write-target.ts";
 import { AllRows } from "./all-rows.tsx";
 import { describeLimit, formatCount } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
-import type { Outcome } from "./outcome.ts";
+import { needsKey, type Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
 import { describeReport, ReportView } from "./report-view.tsx";
-import { isStub } from "./rows.ts";
 import { RowsTable } from "./rows-table.tsx";
 import { SuppressedNotice } from "./suppressed-notice.tsx";
 import type { Explorer, Shown } from "./use-explorer.ts";
 
 /** The last response. A new response scrolls into view, and gets the focus unless it already has it. */
 export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
-  const { outcome, isWaiting } = explorer;
+  const { isWaiting } = explorer;
+  // Rows stay while the next ones load, but what a key could not show may be different then.
+  const outcome = isWaiting && explorer.outcome && needsKey(explorer.outcome) ? undefined : explorer.outcome;
   const part = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -75,7 +76,7 @@ function Found({ explorer, outcome }: Shown): VNode {
           Change the query
         </button>
       </AllRows>
-      {rows.length > 0 && rows.every(isStub) && <SuppressedNotice explorer={explorer} outcome={outcome} />}
+      {needsKey(outcome) && <SuppressedNotice explorer={explorer} outcome={outcome} />}
       {rows.length === 0 && (
         <p class="notice">
           No rows match. Remove a filter above, or change it in the form. The <a href="/totals">totals</a>{" "}

@@ -4,17 +4,23 @@ import { type ClientSettings, isAdmin } from "../client-settings.ts";
 import { AnswerPart } from "./answer.tsx";
 import { Commands } from "./commands.tsx";
 import { KeyField } from "./key-field.tsx";
+import { needsKey } from "./outcome.ts";
 import { QueryForm } from "./query-form.tsx";
 import { useExplorer } from "./use-explorer.ts";
 
 function ExplorerPage({ start }: { start: Parameters<typeof useExplorer> }): VNode {
   const explorer = useExplorer(...start);
-  const isRow = explorer.outcome?.asked.isRow ?? false;
+  const { outcome, isWaiting } = explorer;
+  const isRow = outcome?.asked.isRow ?? false;
+  // An answer that needs a key has the field itself.
+  const asksForKey = outcome !== undefined && needsKey(outcome) && !isWaiting;
   return (
     <>
-      <div class="wrap">
-        <KeyField explorer={explorer} />
-      </div>
+      {!asksForKey && (
+        <div class="wrap">
+          <KeyField explorer={explorer} />
+        </div>
+      )}
       {!isRow && (
         <div class="wrap explorer">
           <QueryForm explorer={explorer} />
@@ -33,8 +39,11 @@ if (root !== null) {
     const settings: ClientSettings = JSON.parse(root.dataset.settings ?? "{}");
     const versions: VersionDescription[] = await (await fetch(settings.description)).json();
     const served = versions.filter((version) => !isAdmin(version));
+    // Preact keeps elements that it did not make.
+    root.replaceChildren();
     render(<ExplorerPage start={[settings, served]} />, root);
   } catch {
+    root.replaceChildren();
     render(
       <div class="wrap">
         <p class="notice notice--error" role="alert">

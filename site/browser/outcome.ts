@@ -6,7 +6,7 @@ import { readTarget } from "../read-target.ts";
 import { addJoined } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Answer, isGood } from "./ask.ts";
-import { embedCounts, type Row } from "./rows.ts";
+import { embedCounts, isStub, type Row } from "./rows.ts";
 
 /** A query, the version that it is sent to, and how its rows are shown. */
 export interface Asked {
@@ -51,6 +51,12 @@ export function readRows(answer: Answer): Pick<Outcome, "rows" | "total"> {
   const rows: Row[] | undefined = isGood(answer) ? JSON.parse(answer.text) : undefined;
   return { rows: rows?.map(joinAln), total: Number(total) };
 }
+
+/** Whether another key may show more: the response is a refusal of the key, or has only suppressed reports. */
+export const needsKey = ({ answer, asked, rows = [] }: Outcome): boolean =>
+  answer.status === 401 || answer.status === 429 || hasOnlyStubs(asked.isRow ? rows.slice(0, 1) : rows);
+
+const hasOnlyStubs = (rows: Row[]): boolean => rows.length > 0 && rows.every(isStub);
 
 export function findTable(versions: VersionDescription[], schema: string, name: string): Table | undefined {
   return versions.find((version) => version.schema === schema)?.tables.find((table) => table.name === name);

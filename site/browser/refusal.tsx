@@ -26,7 +26,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     <div class="notice notice--error" role="alert">
       <h3>{status === 0 ? error.message : `${status}: ${happened}`}</h3>
       {texts.map((text, index) => text && <p key={index}>{text}</p>)}
-      {(status === 401 || status === 429) && (
+      {(status === 401 || status === 429) && answer === explorer.outcome?.answer && (
         <KeyField explorer={explorer} label="API key for the next request" />
       )}
     </div>

@@ -1,6 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 import { linkToExplorer } from "../write-target.ts";
-import { type Outcome, readRows, type Written } from "./outcome.ts";
+import { type Outcome, readAddress, readRows, type Written } from "./outcome.ts";
 import type { Api } from "./use-api.ts";
 
 type Enter = "pushState" | "replaceState";
@@ -8,7 +8,7 @@ type Enter = "pushState" | "replaceState";
 /** The last response, and the function that sends the next request. */
 export function useOutcome({ askApi, key }: Api) {
   const [outcome, setOutcome] = useState<Outcome>();
-  const [isWaiting, setIsWaiting] = useState(false);
+  const [isWaiting, setIsWaiting] = useState(() => readAddress(location.hash) !== undefined);
   const running = useRef(new AbortController());
   /** Responses by URL and key, so that going back sends no request. */
   const seen = useRef(new Map<string, Outcome>());

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { programYears } from "../programs.ts";
 import { earlierFindings } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
@@ -39,6 +40,8 @@ const found = z.object({
   /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
   related: relatedPrograms.nullish(),
+  /** The numbers that are counted together, if a program is searched for with its letter codes. */
+  numbers: relatedPrograms.nullish(),
   /** How many of the findings that were counted have a value of a filter. */
   counts: z.array(z.object({ name: z.string(), value: z.string(), findings: z.number() })),
   rows: z.array(
@@ -57,7 +60,9 @@ const found = z.object({
       text,
       plan: text,
       prior_finding_ref_numbers: text,
-      /** Null unless an auditee is searched for. */
+      /** How many findings are before it in its report. */
+      place: z.number(),
+      /** Null if it repeats none. */
       earlier: earlierFindings.nullable(),
     }),
   ),
@@ -79,8 +84,18 @@ const group = z.object({
   name: text,
   related: relatedPrograms.nullable(),
   years: z.array(
-    z.object({ audit_year: z.string(), amount_expended: count, findings: count, material_weaknesses: count }),
+    z.object({
+      audit_year: z.string(),
+      /** Null for a program. */
+      submissions: count.nullable(),
+      awards: count,
+      amount_expended: count,
+      findings: count,
+      material_weaknesses: count,
+    }),
   ),
+  /** The programs of an agency with the most findings. */
+  programs: programYears.nullable(),
   requirements: z.array(z.object({ letter: z.string(), findings: count })),
   /** How many findings name no requirement. */
   without_requirement: count,

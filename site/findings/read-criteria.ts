@@ -14,6 +14,8 @@ export interface FindingCriteria {
   /** The EIN of an auditor. */
   auditor?: string;
   aln?: string;
+  /** The number of a program without letters, for all awards under it and its letter codes. */
+  aln_and_letters?: string;
   agency?: string;
   requirement?: string;
   state?: string;
@@ -66,7 +68,9 @@ const readFlag =
 const readField: Record<Field, ReadField> = {
   words: (text) => ({ words: cut(text, longestWords) }),
   program: (text) => {
-    const program = readAlnOrAgency(text);
+    const [, number] = /^(.*?) ?\*$/.exec(text) ?? [];
+    const program = readAlnOrAgency(number ?? text);
+    if (number !== undefined) return hasLetterCodes(program) ? { aln_and_letters: program } : undefined;
     if (program === undefined) return undefined;
     return program.includes(".") ? { aln: program } : { agency: program };
   },
@@ -79,7 +83,7 @@ const readField: Record<Field, ReadField> = {
     return auditor === undefined ? undefined : { auditor };
   },
   requirement: (text) => {
-    const letter = text.toUpperCase();
+    const letter = text.replace(/^requirement /i, "").toUpperCase();
     return Object.hasOwn(requirements, letter) ? { requirement: letter } : undefined;
   },
   state: (text) => {
@@ -98,6 +102,9 @@ const readField: Record<Field, ReadField> = {
   questioned_costs: readFlag("questioned_costs"),
   repeat: readFlag("repeat"),
 };
+
+/** Whether a program's number may have letter codes: 84.425 may, 84.425D may not. */
+export const hasLetterCodes = (aln: string | undefined): aln is string => /^\d\d\.\d{3}$/.test(aln ?? "");
 
 /** Whether a text is a date that the calendar has, such as 2026-01-31. */
 export function isDate(text: string): boolean {
@@ -132,16 +139,26 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
   return asked;
 }
 
+/** A program or agency, as it is written in the form. 84.425* is the program 84.425 with its letter codes. */
+export const writeProgram = ({ aln, aln_and_letters: number, agency }: FindingCriteria): string | undefined =>
+  aln ?? (number === undefined ? agency : `${number}*`);
+
 /** The address of the findings that match criteria. */
 export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findings"): string {
-  const { aln, agency, ...others } = criteria;
-  const program = aln ?? agency;
+  const { aln, aln_and_letters, agency, ...others } = criteria;
+  const program = writeProgram(criteria);
   const parameters = new URLSearchParams({
     ...others,
     ...(program !== undefined && { program }),
     ...(page > 1 && { page: String(page) }),
   });
   return parameters.size === 0 ? path : `${path}?${parameters}`;
+}
+
+/** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
+export function linkTogether({ aln, ...others }: FindingCriteria): string | undefined {
+  const number = aln?.replace(/[A-Z]{1,3}$/, "");
+  return hasLetterCodes(number) ? linkFindings({ ...others, aln_and_letters: number }) : undefined;
 }
 
 /** Describes a value of a filter in words. */
@@ -152,6 +169,7 @@ export function describeValue(criterion: string, value: string): string {
     auditee: (id) => `Auditee ${id}`,
     auditor: (ein) => `Auditor ${ein}`,
     aln: (aln) => `Program ${aln}`,
+    aln_and_letters: (aln) => `Program ${aln} with its letter codes`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
     requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),
     state: (state) => states[state] ?? state,
@@ -168,6 +186,7 @@ export const nameCriteria = (criteria: FindingCriteria): string[] =>
   Object.entries(criteria).map(([name, value]) => {
     if (name === "direct") return value === "Y" ? "direct" : "passed-through";
     if (Object.hasOwn(flags, name)) return name;
+    if (name === "aln_and_letters") return `${value}-and-letters`;
     const isClear = ["words", "aln", "state", "year", "entity_type"].includes(name);
     return isClear ? value : `${name}-${value}`;
   });

@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { type Choice, writeChoices, writeFindings } from "../pages/findings.ts";
-import { type Group, writeGroup, writeUnknownGroup } from "../pages/group.ts";
+import { type Group, writeGroup, writeGroupChart, writeUnknownGroup } from "../pages/group.ts";
 import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { hasWords } from "../search/readers.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
+import { sendSvg } from "../send-svg.ts";
 import type { FindingsReader, NamedIds } from "./find-findings.ts";
 import { type AskedFindings, linkFindings, nameCriteria, readFindingCriteria } from "./read-criteria.ts";
 
@@ -59,8 +60,12 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
       })),
     });
   });
-  for (const kind of ["program", "agency", "state"] as const)
+  for (const kind of ["program", "agency", "state"] as const) {
     addRoute(`/${kind}/:value`, (request, reply) => serveGroup(parts, reader, kind, request, reply));
+    addRoute(`/${kind}/:value/:chart(^\\w+).svg`, (request, reply) =>
+      serveGroup(parts, reader, kind, request, reply),
+    );
+  }
 }
 
 /**
@@ -97,7 +102,7 @@ async function serveGroup(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { value: typed } = request.params as { value: string };
+  const { value: typed, chart } = request.params as { value: string; chart?: string };
   const value = typed.replace(/\.csv$/, "");
   const { criteria } = readFindingCriteria(kind === "state" ? { state: value } : { program: value });
   const exact = kind === "program" ? criteria.aln : criteria[kind];
@@ -107,7 +112,7 @@ async function serveGroup(
   if (kind === "program" && agency !== undefined) return reply.redirect(`/agency/${agency}`, 302);
   if (kind === "agency" && aln !== undefined) return reply.redirect(`/program/${aln}`, 302);
   // Names and small letters lead to the page's only address.
-  if (exact !== undefined && exact !== value)
+  if (exact !== undefined && exact !== value && chart === undefined)
     return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
   const context = await describeContext(request);
   const found =
@@ -115,6 +120,12 @@ async function serveGroup(
   const isKnown = found !== undefined && found.years.length > 0;
   if (!isKnown)
     return sendPage(request, reply, writeUnknownGroup(context, group, found?.related), { status: 404 });
+  if (chart !== undefined) {
+    const drawn = writeGroupChart(context, group, found, chart);
+    if (drawn !== undefined) return sendSvg(request, reply, drawn);
+    reply.callNotFound();
+    return reply;
+  }
   if (typed === value) return sendPage(request, reply, writeGroup(context, group, found));
   return sendSpreadsheet(request, reply, context, {
     name: [kind, value],

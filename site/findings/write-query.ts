@@ -10,35 +10,35 @@ interface Request {
   query: Query;
 }
 
+/** How the database read the words and the program of a search. */
+type Understood = Pick<FoundFindings, "words" | "numbers">;
 type Parameter = [name: string, value: string];
 
 /**
  * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
  * findings with words become requests for texts and plans.
  *
- * @param found how the database read the words
  */
-export function writeFindingsQueries(
-  criteria: FindingCriteria,
-  found: Pick<FoundFindings, "words"> = {},
-): Request[] {
-  const { words, aln, agency, direct } = criteria;
-  if (words !== undefined) return writeTexts(criteria, found.words ?? []);
+export function writeFindingsQueries(criteria: FindingCriteria, found: Understood = {}): Request[] {
+  const { words, aln = criteria.aln_and_letters, agency, direct } = criteria;
+  if (words !== undefined) return writeTexts(criteria, found);
   // One row has to meet all conditions on awards.
   const isOfAward = (aln ?? direct) !== undefined;
   const isOfBoth = aln !== undefined && direct !== undefined;
   const needsRows = agency !== undefined || isOfBoth || (isOfAward && ofFindings(criteria).length > 0);
-  return [needsRows ? writeRows(criteria) : writeSummaries(criteria)];
+  return [needsRows ? writeRows(criteria, found) : writeSummaries(criteria, found)];
 }
 
 const order = ["fac_accepted_date.desc.nullslast", "report_id.desc"];
 
-function writeSummaries(criteria: FindingCriteria): Request {
+function writeSummaries(criteria: FindingCriteria, { numbers }: Understood): Request {
   const { aln, direct } = criteria;
+  const together = numbers?.map((number) => number.aln) ?? [];
   const parameters: Parameter[] = [
     ...ofReports(criteria),
     ...ofFindings(criteria),
     ...(aln === undefined ? [] : [["alns", `cs.{${aln}}`] as Parameter]),
+    ...(together.length === 0 ? [] : [["alns", `ov.{${together.join()}}`] as Parameter]),
     ...(direct === undefined ? [] : [["is_direct", `in.(${direct},Both)`] as Parameter]),
   ];
   const query = {
@@ -56,11 +56,11 @@ function writeSummaries(criteria: FindingCriteria): Request {
   return { name, query: { ...query, select } };
 }
 
-function writeRows(criteria: FindingCriteria): Request {
+function writeRows(criteria: FindingCriteria, found: Understood): Request {
   const parameters = [
     ...ofReports(criteria, "general."),
     ...ofFindings(criteria),
-    ...ofAwards(criteria, "federal_awards."),
+    ...ofAwards(criteria, found, "federal_awards."),
   ];
   const select = [
     "*",
@@ -119,8 +119,8 @@ function writeAlternatives(column: string, alternatives: WordsPart[][]): Paramet
   return all.length === 0 ? [] : [["or", `(${all.join(",")})`]];
 }
 
-function writeTexts(criteria: FindingCriteria, alternatives: WordsPart[][]): Request[] {
-  const ofAward = ofAwards(criteria, "findings.federal_awards.");
+function writeTexts(criteria: FindingCriteria, found: Understood): Request[] {
+  const ofAward = ofAwards(criteria, found, "findings.federal_awards.");
   const ofFinding = ofFindings(criteria, "findings.");
   const select = ["*", "...general!inner(auditee_name,auditee_state)"];
   if (ofAward.length > 0)
@@ -130,7 +130,7 @@ function writeTexts(criteria: FindingCriteria, alternatives: WordsPart[][]): Req
   else if (ofFinding.length > 0) select.push("findings!inner(award_reference,type_requirement)");
   return texts.map(([table, column, name]) => {
     const parameters: Parameter[] = [
-      ...writeAlternatives(column, alternatives),
+      ...writeAlternatives(column, found.words ?? []),
       ...ofReports(criteria, "general."),
       ...ofFinding,
       ...ofAward,
@@ -152,16 +152,24 @@ function writeTexts(criteria: FindingCriteria, alternatives: WordsPart[][]): Req
 }
 
 /** Conditions on an award. */
-function ofAwards({ aln, agency, direct }: FindingCriteria, place = "") {
-  const [prefix = agency, extension] = aln?.split(".") ?? [];
-  const all: [name: string, value: string | undefined][] = [
-    ["federal_agency_prefix", prefix],
-    ["federal_award_extension", extension],
-    ["is_direct", direct],
+function ofAwards(
+  { aln, aln_and_letters: together, agency, direct }: FindingCriteria,
+  { numbers }: Understood,
+  place = "",
+) {
+  const [prefix = agency, extension] = (aln ?? together)?.split(".") ?? [];
+  const extensions = numbers?.map((number) => number.aln.slice(3)) ?? [extension];
+  const all: [name: string, value: string | false | undefined][] = [
+    ["federal_agency_prefix", prefix && `eq.${prefix}`],
+    [
+      "federal_award_extension",
+      extension && (together === undefined ? `eq.${extension}` : `in.(${extensions.join()})`),
+    ],
+    ["is_direct", direct && `eq.${direct}`],
   ];
-  return all.flatMap(([name, value]): Parameter[] =>
-    value === undefined ? [] : [[place + name, `eq.${value}`]],
-  );
+  return all
+    .filter((each): each is Parameter => Boolean(each[1]))
+    .map(([name, value]): Parameter => [place + name, value]);
 }
 
 /** Conditions on a report. Tables that refer to it have its year and date too. */

@@ -4,36 +4,43 @@ import { count } from "../finding-words.ts";
 import type { RelatedPrograms } from "../findings/find-findings.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { Report } from "../report.ts";
-import { scroll, table } from "./layout.ts";
+import type { ShownReport } from "../report.ts";
+import { printedLink, scroll, table } from "./layout.ts";
 
 type Words = Readonly<Record<string, string>>;
 const opinions: Words = codes.words["federal_awards.audit_report_type"];
 const sources: Words = codes.words["federal_awards.is_direct"];
 
-/**
- * Says under which other numbers awards of a program are reported: its letter codes, which have totals of their own.
- *
- * @param isWhole whether nothing but the program was asked for, so that the numbers of findings are comparable
- */
+const mostRelated = 20;
+
+/** Says under which other numbers awards of a program are reported: its letter codes, which have totals of their own. */
 export const writeRelatedPrograms = (
   related: RelatedPrograms | null | undefined,
   link: (aln: string) => string,
-  isWhole = true,
+  {
+    isWhole = true,
+    together,
+  }: {
+    /** Whether nothing but the program was asked for, so that the numbers of findings are comparable. */
+    isWhole?: boolean;
+    /** The address of the findings of all these numbers. */
+    together?: string | undefined;
+  } = {},
 ): Content =>
   related &&
   related.length > 0 &&
   html`<p>Awards are also reported under ${related.map(
     ({ aln, findings }, index) =>
       html`${index > 0 && ", "}<a href="${link(aln)}">${aln}</a>${isWhole && ` (${count(findings, "finding")})`}`,
-  )}. These are not counted here.</p>`;
+  )}${related.length >= mostRelated && " and other numbers"}. These are not counted here.${together && html` <a href="${together}">Count the findings together</a>`}</p>`;
 
 /** Links to a program, unless its number is malformed. */
 export const linkToProgram = (aln: string, text: string): Content =>
   /^\d\d\.[A-Z0-9]{1,6}$/.test(aln) ? html`<a href="/program/${aln}">${text}</a>` : text;
 
 /** The largest awards of a report. */
-export function writeAwards(reportId: string, { parts, award_findings: findings }: Report): Html | false {
+export function writeAwards({ appUrl, reportId, report }: ShownReport): Html | false {
+  const { parts, award_findings: findings } = report;
   const { total = 0, rows = [] } = parts.federal_awards ?? {};
   if (total === 0) return false;
   const title = `Federal awards (${formatNumber(total)})`;
@@ -60,6 +67,6 @@ export function writeAwards(reportId: string, { parts, award_findings: findings 
     };
   });
   return html`<section aria-labelledby="federal_awards"><h2 id="federal_awards">${title}</h2>
-${rows.length < total && html`<p>The ${formatNumber(rows.length)} largest. <a href="/record/${reportId}/federal_awards.csv">All awards as CSV</a></p>`}
+${rows.length < total && html`<p>The ${formatNumber(rows.length)} largest. ${printedLink(appUrl, `/record/${reportId}/federal_awards.csv`, "All awards as CSV")}</p>`}
 ${scroll(title, table(title, headings, cells))}</section>`;
 }

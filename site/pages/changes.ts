@@ -222,7 +222,7 @@ function writeForm({ filter, publications: { since } }: View): Html {
   ).map(
     ([code, name]) => html`<option value="${code}"${code === state && html` selected`}>${name}</option>`,
   )}</select></div>
-  <div class="field"><label for="aln">Program (ALN) or agency</label><input id="aln" name="aln" maxlength="100" placeholder="93.778 or HHS" autocomplete="off" value="${aln}"></div>
+  <div class="field"><label for="aln">Program (ALN) or agency <span class="hint">such as 93.778 or HHS</span></label><input id="aln" name="aln" maxlength="100" autocomplete="off" value="${aln}"></div>
   <div class="field"><label for="list">UEIs and EINs</label><input id="list" name="u" autocomplete="off" value="${ids.join(", ")}"></div>
   <div class="field"><label for="since">Published since</label><input id="since" name="since" type="date" value="${since}"></div>
 </div>

@@ -1,9 +1,9 @@
 import { readChangesFilter } from "../changes-filter.ts";
 import {
   count,
-  describeRequirements,
   entityTypes,
   findRequirements,
+  listSubjects,
   requirements,
   writeBadges,
 } from "../finding-words.ts";
@@ -19,6 +19,7 @@ import {
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
+  type Criterion,
   describeCriteria,
   describeValue,
   type Field,
@@ -26,7 +27,9 @@ import {
   fields,
   flags,
   linkFindings,
+  linkTogether,
   longestWords,
+  writeProgram,
 } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatDay, formatNumber } from "../format.ts";
@@ -35,7 +38,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { linkToFinding, listEarlier } from "./findings-list.ts";
+import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 
@@ -65,11 +68,16 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
 ${writeForm(context, result)}
 ${writeNotices(result)}
 ${writeRelatedWords(result)}
+${writeRequirement(result)}
 ${writeChosen(result)}
 <div class="with-counts">
 <div>
 <p class="lead" role="status">${describeTotal(result)}</p>
-${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), describeCriteria(criteria).length === 1)}
+${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), {
+  isWhole: describeCriteria(criteria).length === 1,
+  together: linkTogether(criteria),
+})}
+${writeNumbers(result)}
 ${
   found.total === 0
     ? writeAdvice(result)
@@ -83,6 +91,22 @@ ${found.total > 0 && writeCounts(result)}
 ${found.total > 0 && writeRequest(context, result)}
 </div>`,
   });
+}
+
+/** Says which numbers of a program are counted together. */
+function writeNumbers({ criteria, found: { numbers } }: FindingsResult): Content {
+  const { aln_and_letters: together, ...others } = criteria;
+  const isWhole = Object.keys(others).length === 0;
+  const links = numbers?.map(
+    ({ aln, findings }, index) =>
+      html`${index > 0 && ", "}<a href="${linkFindings({ ...others, aln })}">${aln}</a>${isWhole && ` (${count(findings, "finding")})`}`,
+  );
+  return (
+    together !== undefined &&
+    (links
+      ? html`<p>Counted together: ${links}. Choose a number to see only its findings.</p>`
+      : html`<p>No public award has the number ${together}, with or without a letter code.</p>`)
+  );
 }
 
 /** The criteria in words. */
@@ -124,21 +148,22 @@ ${(more > 0 || found.is_cut) && html`<p>${more > 0 && `${formatNumber(more)} mor
 }
 
 /** The changes of reports, which can be filtered only by state and program. */
-export const readChanges = ({ state, aln, agency }: FindingCriteria) =>
-  readChangesFilter({ state, aln: aln ?? agency });
+export const readChanges = ({ state, aln, aln_and_letters: together, agency }: FindingCriteria) =>
+  together === undefined ? readChangesFilter({ state, aln: aln ?? agency }) : undefined;
 
 function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
     Boolean,
   );
-  const { aln, agency, ...others } = criteria;
+  const { aln, aln_and_letters, agency, ...others } = criteria;
+  const program = writeProgram(criteria);
   const values: Partial<Record<Field, string>> = {
     ...others,
-    ...((aln ?? agency) && { program: aln ?? agency }),
+    ...(program && { program }),
     ...Object.fromEntries(ignored),
   };
-  const input = (name: Field, more: Content) =>
-    html`<div class="field"><label for="${name}">${fields[name]}</label><input id="${name}" name="${name}" value="${values[name]}"${more}></div>`;
+  const input = (name: Field, more: Content, example?: string) =>
+    html`<div class="field"><label for="${name}">${fields[name]}${example && html` <span class="hint">such as ${example}</span>`}</label><input id="${name}" name="${name}" value="${values[name]}"${more}></div>`;
   const select = (name: Field, options: [value: string, text: string][]) =>
     html`<div class="field"><label for="${name}">${fields[name]}</label><select id="${name}" name="${name}"><option value="">Any</option>${options.map(
       ([value, text]) =>
@@ -153,7 +178,7 @@ ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="o
 <p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks, “or” between words of which one is enough, and a minus before a word to leave out.</p>
 <details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
-${input("program", html` placeholder="93.778 or HHS" autocomplete="off"`)}
+${input("program", html` autocomplete="off"`, "93.778, HHS, or 84.425* with its letter codes")}
 ${select("requirement", describe("requirement", Object.keys(requirements)))}
 ${select("state", Object.entries(states))}
 ${select("year", years.sort().reverse().map(year))}
@@ -214,31 +239,47 @@ function describeWords(alternatives: WordsPart[][]): string {
     .join(", or for ");
 }
 
-/** Says how the words were read, and leads to the requirements that the words name. */
-function writeRelatedWords({ criteria: { words, ...others }, found }: FindingsResult): Content {
-  if (words === undefined) return false;
-  const alternatives = found.words ?? [];
+/** Says how the words were read. */
+function writeRelatedWords({ criteria: { words }, found }: FindingsResult): Content {
+  const alternatives = words === undefined ? [] : (found.words ?? []);
   const read = describeWords(alternatives);
   const hasForms = alternatives.flat().some(({ forms }) => forms.length > 1);
-  const letters = others.requirement === undefined ? findRequirements(words) : [];
-  const links = letters.map((letter, index) => [
-    index > 0 && "; ",
-    html`<a href="${linkFindings({ ...others, requirement: letter })}">all findings on requirement ${describeValue("requirement", letter)}</a>`,
-  ]);
-  return [
+  return (
     read !== "" &&
-      html`<p>Searched for ${read}.${hasForms && " To find only one of these words, put it in quotation marks."}</p>`,
-    links.length > 0 && html`<p>Texts may use other words. See also ${links}.</p>`,
-  ];
+    html`<p>Searched for ${read}.${hasForms && " To find only one of these words, put it in quotation marks."}</p>`
+  );
+}
+
+/** Leads from words that name a requirement to the findings that state it, and from a requirement to texts with its words. */
+function writeRequirement({ criteria }: FindingsResult): Content {
+  const { words, requirement, ...others } = criteria;
+  if (requirement === undefined) {
+    const links = findRequirements(words ?? "").map((letter, index) => {
+      const all = linkFindings({ ...others, requirement: letter });
+      const some = linkFindings({ ...criteria, requirement: letter });
+      return html`${index > 0 && "; "}<a href="${all}">all findings on requirement ${describeValue("requirement", letter)}</a> (<a href="${some}">those with these words</a>)`;
+    });
+    return links.length > 0 && html`<p>Texts may use other words. See also ${links}.</p>`;
+  }
+  const subjects = listSubjects(requirement).map(
+    (subject, index) =>
+      html`${index > 0 && ", "}<a href="${linkFindings({ ...others, words: subject })}">“${subject}”</a>`,
+  );
+  return html`<p>A finding may state several requirements. These state ${requirement}, alone or with others.
+${words === undefined && subjects.length > 0 && html` Texts of other findings may name it too: search for ${subjects}.`}</p>`;
+}
+
+function linkWithout(criteria: FindingCriteria, name: Criterion): string {
+  const { [name]: _removed, ...others } = criteria;
+  return linkFindings(others);
 }
 
 /** Links that remove one of the filters. */
 function writeChosen({ criteria, found }: FindingsResult): Content {
-  const chosen = describeCriteria(criteria, found.names);
-  const links = chosen.map(([name, words]) => {
-    const { [name]: _removed, ...others } = criteria;
-    return html`<li><a href="${linkFindings(others)}">Remove<span class="visually-hidden"> the filter</span> ${words}</a></li>`;
-  });
+  const links = describeCriteria(criteria, found.names).map(
+    ([name, words]) =>
+      html`<li><a href="${linkWithout(criteria, name)}">Remove<span class="visually-hidden"> the filter</span> ${words}</a></li>`,
+  );
   return (
     links.length > 0 &&
     html`<nav aria-label="Filters"><ul class="choices only-screen">${links}${links.length > 1 && html`<li><a href="/findings">Remove all</a></li>`}</ul></nav>`
@@ -259,10 +300,14 @@ function describeTotal(result: FindingsResult): string {
   return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 && page <= last ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
 }
 
-function writeAdvice({ criteria }: FindingsResult): Html {
+function writeAdvice({ criteria, found }: FindingsResult): Html {
+  const chosen = describeCriteria(criteria, found.names);
+  const removals = chosen.map(
+    ([name, words], index) => html`${index > 0 && ", "}<a href="${linkWithout(criteria, name)}">${words}</a>`,
+  );
   return html`<h2>What to try</h2>
 <ul>
-  ${Object.keys(criteria).length > 1 && html`<li>Remove a filter.</li>`}
+  ${chosen.length > 1 && html`<li>Each finding must match all ${formatNumber(chosen.length)} of these. Remove one: ${removals}.</li>`}
   ${
     criteria.words &&
     html`<li>Use fewer words. One text must contain all words, in any order, and phrases in quotation marks
@@ -276,22 +321,27 @@ function writeAdvice({ criteria }: FindingsResult): Html {
 
 type FoundFinding = FoundFindings["rows"][number];
 
-const writeExcerpts = ({ text, plan }: FoundFinding): Html =>
-  html`${text ? html`<p>${markWords(text)}</p>` : html`<p class="hint">The report has no text for this finding.</p>`}
+const writeExcerpts = ({ report_id: id, text, plan }: FoundFinding): Html =>
+  html`${text ? html`<p>${markWords(text)}</p>` : writeNoText(id)}
 ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 
 /** The beginnings of a text and a plan, beside each other. */
-function writeBeside({ report_id: id, reference_number: number, text, plan }: FoundFinding): Html {
+function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
+  if (!text && !plan) return writeNoText(id);
   const part = (heading: string, written: string | null) =>
-    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted.</p>`}</div>`;
-  const isCut = [text, plan].some((written) => written?.endsWith("…"));
+    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : writeNoText(id)}</div>`;
   return html`<div class="beside">${part("What the auditor found", text)}
-${part("What the auditee plans", plan)}</div>
-${isCut && html`<p><a href="${linkToFinding(id, number ?? "")}">The whole texts of finding ${number}</a></p>`}`;
+${part("What the auditee plans", plan)}</div>`;
 }
+
+/** The requirements of a finding, with their letters, by which findings can be filtered. */
+const listRequirements = (letters: string | null): string =>
+  [...(letters ?? "")].map((letter) => describeValue("requirement", letter)).join("; ") || "not stated";
 
 function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
   const { report_id: id, reference_number: number, alns } = row;
+  const link = linkToFinding(id, number ?? "", row.place);
+  const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
@@ -300,11 +350,12 @@ function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
     .slice(0, 5)
     .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
   return html`<article class="found">
-<h2><a href="${linkToFinding(id, number ?? "")}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
+<h2><a href="${link}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
-<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
+<p>Requirement: ${listRequirements(row.type_requirement)}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
 ${isOfAuditee ? writeBeside(row) : writeExcerpts(row)}
+${isCut && html`<p><a href="${link}">Whole text of finding ${number} and plan</a></p>`}
 </article>
 `;
 }
@@ -345,7 +396,7 @@ function writeCounts({ criteria, found: { counts, total } }: FindingsResult): Ht
   const link = (more: FindingCriteria, text: string, findings: number) =>
     html`<li><a href="${linkFindings({ ...criteria, ...more })}">${text}</a> (${formatNumber(findings)})</li>`;
   const lists = Object.entries(counted).map(([name, heading]) => {
-    const isProgram = name === "agency" && criteria.aln !== undefined;
+    const isProgram = name === "agency" && (criteria.aln ?? criteria.aln_and_letters) !== undefined;
     const values = name in criteria || isProgram ? [] : counts.filter((each) => each.name === name);
     if (name === "year") values.sort((one, other) => other.value.localeCompare(one.value));
     const links = values.map(({ value, findings }) =>

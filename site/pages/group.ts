@@ -1,6 +1,11 @@
 import { count } from "../finding-words.ts";
 import { type FindingsOfGroup, mostInFile, type RelatedPrograms } from "../findings/find-findings.ts";
-import { describeValue, type FindingCriteria, linkFindings } from "../findings/read-criteria.ts";
+import {
+  describeValue,
+  type FindingCriteria,
+  linkFindings,
+  linkTogether,
+} from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -10,13 +15,13 @@ import { emptyQuery } from "../query.ts";
 import { cut } from "../search/words.ts";
 import { writeExtra } from "../write-target.ts";
 import { writeRelatedPrograms } from "./awards.ts";
-import { drawBar, drawColumns, drawStates, shorten } from "./charts.ts";
+import { drawBar, writeSvg } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
 import { readChanges } from "./findings.ts";
+import { type Counted, chartGroup, describeSource, writeCounted } from "./group-charts.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 import { writeNotFound } from "./problem.ts";
-
-const mostYears = 16;
+import { writeProgramsOfAgency } from "./program-years.ts";
 
 /** What a page is about: a program, an agency or a state. */
 export interface Group {
@@ -37,11 +42,29 @@ function nameGroup({ kind, value }: Group, name: string | null): string {
   return `${value} ${(kind === "agency" ? agencies[value] : name) ?? ""}`.trim();
 }
 
+type ChartName = keyof ReturnType<typeof chartGroup>;
+
+/** A picture of a program, an agency or a state as a file. Undefined if there is none with this name. */
+export function writeGroupChart(
+  context: PageContext,
+  group: Group,
+  found: FindingsOfGroup,
+  name: string,
+): string | undefined {
+  const charts: Record<string, Counted> = chartGroup(found, `, ${nameGroup(group, found.name)}`);
+  const chart = Object.hasOwn(charts, name) ? charts[name] : undefined;
+  if (chart === undefined || (group.kind === "state" && name === "states")) return undefined;
+  return writeSvg(chart.chart, describeSource(context, chart, `/${group.kind}/${group.value}`));
+}
+
 /** The page of a program, an agency or a state: pictures, and under each the table with its numbers. */
 export function writeGroup(context: PageContext, group: Group, found: FindingsOfGroup): string {
   const title = nameGroup(group, found.name);
   const sum = (name: "findings" | "amount_expended") =>
     found.years.reduce((total, year) => total + year[name], 0);
+  const charts = chartGroup(found);
+  const draw = (name: ChartName) =>
+    writeCounted(context, charts[name], `/${group.kind}/${group.value}/${name}.svg`);
   return writeDocument(context, {
     title,
     description: `Federal awards expended and audit findings of ${title}, by year.`,
@@ -51,10 +74,11 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
 <p class="lead">Public audits report ${formatMoney(sum("amount_expended"))} expended and
   <a href="${linkFindings(group.criteria)}">${formatNumber(sum("findings"))} findings</a>${writeSpan(found)}.
   See the <a href="/search?q=${encodeURIComponent(group.value)}">audits</a>.</p>
-${writeRelatedPrograms(found.related, linkToGroup)}
-${writeYears(group, found)}
+${writeRelatedPrograms(found.related, linkToGroup, { together: linkTogether(group.criteria) })}
+${writeYears(group, found, draw)}
+${found.programs && writeProgramsOfAgency(group.value, found.programs)}
 ${writeRequirements(group, found)}
-${group.kind !== "state" && writeStates(group, found)}
+${group.kind !== "state" && writeStates(group, found, draw)}
 ${writeAuditees(group, found)}
 ${writeSource(context, group, title)}
 </div>`,
@@ -76,8 +100,8 @@ export function writeUnknownGroup(
   return writeNotFound(
     context,
     title,
-    html`No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
-  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.${writeRelatedPrograms(related, linkToGroup)}`,
+    html`<p>No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
+  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>${writeRelatedPrograms(related, linkToGroup)}`,
   );
 }
 
@@ -88,7 +112,9 @@ const section = (id: string, heading: string, body: Content): Html =>
 
 const number = (text: string) => ({ text, isNumber: true });
 
-function writeYears({ criteria }: Group, { years }: FindingsOfGroup): Html {
+type Draw = (name: ChartName) => Html;
+
+function writeYears({ criteria }: Group, { years }: FindingsOfGroup, draw: Draw): Html {
   const rows = years.map((year) => ({
     cells: [
       year.audit_year,
@@ -103,33 +129,13 @@ function writeYears({ criteria }: Group, { years }: FindingsOfGroup): Html {
   return section(
     "years",
     "By audit year",
-    html`${drawYears(years)}
+    html`<div class="charts">${draw("expended")}${draw("findings")}</div>
 ${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows))}`,
   );
 }
 
-/** Draws what was expended and found each year. A year without audits has a place too. */
-export function drawYears(years: FindingsOfGroup["years"]): Html {
-  const numbers = years.map((year) => Number(year.audit_year));
-  const first = Math.min(...numbers);
-  const span = Math.max(...numbers) - first + 1;
-  // A mistyped year would make the others too narrow.
-  const labels =
-    span <= mostYears
-      ? Array.from({ length: span }, (_, index) => String(first + index))
-      : years.map((year) => year.audit_year);
-  const column = (name: "amount_expended" | "findings", sign = "") =>
-    labels.map((label) => {
-      const value = years.find((year) => year.audit_year === label)?.[name];
-      if (value === undefined) return { label, value: 0, text: "none" };
-      return { label, value, text: `${sign}${shorten(value)}` };
-    });
-  return html`<div class="charts"><figure><figcaption>Federal awards expended</figcaption>${drawColumns("Federal awards expended by audit year", column("amount_expended", "$"))}</figure>
-<figure><figcaption>Findings</figcaption>${drawColumns("Findings by audit year", column("findings"))}</figure></div>`;
-}
-
 function writeRequirements(
-  { criteria }: Group,
+  { kind, value, criteria }: Group,
   { requirements, without_requirement: others }: FindingsOfGroup,
 ): Html {
   const most = requirements[0]?.findings ?? 1;
@@ -146,24 +152,24 @@ function writeRequirements(
   return section(
     "requirements",
     "Findings by requirement",
-    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns.</p>`, list]}
+    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns. <a class="only-screen" href="/${kind}/${value}/requirements.svg">Picture of findings by requirement as SVG</a></p>`, list]}
 ${others > 0 && html`<p>For ${count(others, "finding")}, the requirement is not stated.</p>`}
 ${rows.length === 0 && others === 0 && html`<p>No findings.</p>`}`,
   );
 }
 
-function writeStates({ criteria }: Group, found: FindingsOfGroup): Html {
-  const values = new Map(found.states.map(({ auditee_state: state, findings }) => [state, findings]));
+function writeStates({ criteria }: Group, found: FindingsOfGroup, draw: Draw): Content {
   const rows = found.states.map(({ auditee_state: state, findings }) => ({
     cells: [
       html`<a href="${linkFindings({ ...criteria, state })}">${states[state] ?? state}</a>`,
       formatNumber(findings),
     ],
   }));
+  if (rows.length === 0) return false;
   return section(
     "states",
     "Findings by state of the auditee",
-    html`<div class="map">${drawStates("Findings by state", values)}</div>
+    html`<div class="map">${draw("states")}</div>
 <details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows))}</details>`,
   );
 }

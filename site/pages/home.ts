@@ -7,10 +7,9 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.ts";
 import { listExamples } from "../search/list-examples.ts";
-import { sumBy, type Totals } from "../totals.ts";
 import { linkToExplorer } from "../write-target.ts";
-import { drawYears } from "./group.ts";
 import { command, scroll, searchForm, siteName, table, writeDocument } from "./layout.ts";
+import { hasYears, writeTotalYears } from "./total-charts.ts";
 
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
@@ -53,7 +52,11 @@ ${writeErrors()}
 }
 
 /** The live data set: its age, its size, and when the next one is due. */
-function writeLive({ facts, config: { environment } }: PageContext): Html {
+function writeLive(context: PageContext): Html {
+  const {
+    facts,
+    config: { environment },
+  } = context;
   const section = (body: Content) =>
     html`<section aria-labelledby="live"><h2 id="live">Current data</h2>${body}</section>`;
   if (facts === undefined) {
@@ -81,7 +84,7 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
         formatNumber(dataSet.rows[name] ?? 0),
       ],
     }));
-  return section(html`${writeYears(facts.totals)}
+  return section(html`${writeYears(context)}
 <dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
@@ -92,17 +95,10 @@ ${scroll("Public rows in each table", table("Public rows in each table", ["Table
 }
 
 /** What public audits report of each year, as a picture. The totals have the numbers. */
-function writeYears(totals: Totals | null): Html | false {
-  const years = [...sumBy(totals?.totals_by_state ?? [], (row) => row.audit_year)]
-    .filter(([year]) => year !== "")
-    .sort(([one], [other]) => one.localeCompare(other))
-    .map(([audit_year, sums]) => ({ audit_year, ...sums }));
-  return (
-    years.length > 0 &&
-    html`${drawYears(years)}
-<p>By audit year. The <a href="/totals">totals</a> have these numbers, and those of each program, state and agency.</p>`
-  );
-}
+const writeYears = (context: PageContext): Html | false =>
+  hasYears(context) &&
+  html`${writeTotalYears(context)}
+<p>The <a href="/totals">totals</a> have these numbers, and those of each program, state and agency.</p>`;
 
 /** What each kind of key can see, its limits, and how to get one. */
 function writeKeys(contact: string | undefined): Html {

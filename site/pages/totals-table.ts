@@ -1,6 +1,6 @@
 import { capitalize, formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
-import { type Group, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
+import { type Group, linkCounted, linkGroup, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
 import { readPage } from "../read-filters.ts";
 import type { Sums } from "../totals.ts";
@@ -62,7 +62,7 @@ interface Section {
   after?: Html;
 }
 
-/** A table of totals. Each name and number is a link to its rows, and each heading sorts. */
+/** A table of totals. Each name and number is a link to what it counts, and each heading sorts. */
 export function writeSection({
   asked,
   schema,
@@ -86,6 +86,7 @@ export function writeSection({
     sorted: sort === name && (name === "name" ? ("ascending" as const) : ("descending" as const)),
   }));
   const linkRows = (name: string, key: Measure) =>
+    linkCounted(asked.year, { column, value: name }, key) ??
     linkTotal(schema, asked.year, { column, value: name }, key);
   const writeName = (name: string) =>
     name === ""

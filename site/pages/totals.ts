@@ -61,7 +61,8 @@ async function writeTables(
   const findings = [...byYear.values()].reduce((sum, each) => sum + each.findings, 0);
   return html`${hasUnknownYear(context) && html`<p class="notice">No public audit has the audit year “${cut(String(parameters.year), 20)}”. All years are shown.</p>`}
 <p class="lead">All public audits, added up when the data set was published${published && html`, on ${formatTime(published)}`}. Choose
-  a number or a name to see its rows, or a heading to sort.</p>
+  a number to see its audits or findings, a name to see its page, or a heading to sort. See also the <a href="/totals/programs">findings of
+  programs by year</a>.</p>
 <nav aria-label="Audit year"><ul class="choices">
   ${[undefined, ...years].map(
     (each) =>
@@ -155,13 +156,13 @@ export async function listTotals(
 function explainCounting(rows: number, findings: number): Html {
   return html`<section aria-labelledby="counting"><h2 id="counting">How these are counted</h2>
 <ul>
-  <li>A finding counts once, even if it concerns several awards. Its link leads to a row for each award that it concerns: the
-    table <code>findings</code> has ${formatNumber(rows)} rows for ${formatNumber(findings)} findings. Material weaknesses are
-    counted in the same way. By agency or program, a finding counts once for each agency or program that it concerns.</li>
+  <li>A finding counts once, even if it concerns several awards. In the API, the table <code>findings</code> has a row for each
+    award: ${formatNumber(rows)} rows for ${formatNumber(findings)} findings. Material weaknesses are counted in the same way. By
+    agency or program, a finding counts once for each agency or program that it concerns.</li>
   <li>A submission counts once for each agency whose money it reports, so the submissions by agency add up to more than
-    the submissions by state. By agency, the link of submissions leads to a row for each award. The name of a state,
-    an agency or a program leads to its page, which has all years.</li>
-  <li>The link of an amount leads to the awards that it adds up.</li>
+    the submissions by state. The name of a state, an agency or a program leads to its page, which has all years.</li>
+  <li>The links of submissions, awards and amounts lead to the audits that report them. No page lists the audits of a malformed or
+    missing number, so these links lead to rows in the <a href="/explorer">explorer</a>.</li>
   <li>A program is an Assistance Listing number, such as 93.778, as the auditee entered it. A malformed number counts as a
     program of its own. Awards whose number lacks a part, or has a period in the agency, count as “not stated”. A program’s
     name is the one that most of its awards have.</li>

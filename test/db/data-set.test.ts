@@ -12,7 +12,7 @@ import { columnNames, tables } from "../support/columns.ts";
 
 const here = useRefresh();
 const { select } = here;
-afterEach(() => select("truncate publication.suppressed_reports"));
+afterEach(() => select("delete from publication.suppressed_reports"));
 
 /** Writes source files and publishes them. `columns` overrides the columns of a file. */
 async function publish(rows: Record<string, Row[]>, columns: Record<string, string[]> = {}) {

@@ -203,6 +203,11 @@ describe("a search for findings", () => {
     ["questioned_costs=Y", ["2 2023-001", cold]],
     ["repeat=Y&direct=Y", ["1 2023-001"]],
     ["direct=N", ["2 2023-001", cold]],
+    ["program=84.010", [cold]],
+    ["program=84.010*", [cold, "4 2020-001"]],
+    ["program=84.010+*&direct=Y", [cold]],
+    ["program=84.010*&direct=Y&questioned_costs=Y", []],
+    ["program=84.999*", []],
     ["program=84&direct=Y", [cold]],
     ["program=84&direct=N", []],
     ["program=84.010&direct=N", []],
@@ -295,11 +300,17 @@ describe("a search for findings", () => {
     const { status, text: body } = await get("/findings?words=zeppelin&state=TX");
     expect([status, readStatus(body)]).toEqual([200, "No public finding matches: “zeppelin”, Texas."]);
     expect(body).toContain("Use fewer words.");
+    // Each of the filters can be removed.
+    expect(body).toMatch(
+      /Remove one: <a href="\/findings\?state=TX">.*<a href="\/findings\?words=zeppelin">Texas</,
+    );
   });
 
   it.each<[query: string, sentence: string]>([
     ["year=nonsense", "Not used, because it was not understood: Audit year “nonsense”"],
     ["program=constructor", "Program (ALN) or agency “constructor”"],
+    ["program=84.010A*", "Program (ALN) or agency “84.010A*”"],
+    ["program=84*", "Program (ALN) or agency “84*”"],
     ["requirement=toString", "Requirement “toString”"],
     ["entity_type=__proto__", "Kind of auditee “__proto__”"],
     ["accepted_since=2024-02-31", "Accepted since “2024-02-31”"],
@@ -411,14 +422,16 @@ describe("a search for findings", () => {
     expect(body).toMatch(
       /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
     );
-    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">The whole text`);
+    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text of finding 2021-001`);
   });
 
   it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {
     const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
     expect(body).toContain("Repeat of 2019-100 (in no earlier public report of this auditee), ");
     expect(body).toContain(`<a href="/record/${id(4)}#2020-001">2020-001</a>, 2019-007 (in no`);
-    expect((await get("/findings?program=84.010")).text).toContain(`Repeat of ${repeated.join(", ")}.`);
+    expect((await get("/findings?program=84.010")).text).toContain(
+      `<a href="/record/${id(4)}#2020-001">2020-001</a>, 2019-007 (in no`,
+    );
   });
 
   it("shows an auditee's plans that do not have the words too", async () => {
@@ -450,6 +463,31 @@ describe("a search for findings", () => {
     const { text: body } = await get("/findings?words=Suspension+and+debarment");
     expect(body).toContain('href="/findings?requirement=I"');
     expect((await get("/findings?words=tractors")).text).not.toContain("See also");
+  });
+
+  it.each([
+    ["words=procurement+policies&state=TX", "/findings?state=TX&amp;requirement=I"],
+    [
+      "words=procurement+policies&state=TX",
+      "/findings?words=procurement+policies&amp;state=TX&amp;requirement=I",
+    ],
+    ["words=requirement+i", "/findings?requirement=I"],
+    ["words=subrecipients", "/findings?requirement=M"],
+    ["state=TX&requirement=I", "/findings?state=TX&amp;words=procurement"],
+  ])("leads from words to the requirement that they name, and back: %s to %s", async (query, link) => {
+    expect((await get(`/findings?${query}`)).text).toContain(`<a href="${link}">`);
+  });
+
+  it("counts a program with its letter codes in one click, and names the public ones", async () => {
+    const { page } = await open("/program/84.010");
+    await page.getByRole("link", { name: "Count the findings together" }).click();
+    await page.getByRole("status").getByText("2 findings: Program 84.010 with its letter codes.").waitFor();
+    const counted = page.getByText(/^Counted together/);
+    expect(await counted.innerText()).toMatch(/: 84\.010 \(1 finding\), 84\.010A \(1 finding\)\./);
+    expect(await page.getByText("alns=ov.%7B84.010,84.010A%7D").count()).toBe(1);
+    await counted.getByRole("link", { name: "84.010A" }).click();
+    await page.getByRole("status").getByText("1 finding: Program 84.010A.").waitFor();
+    expect((await get("/findings?program=84.999*")).text).toContain("No public award has the number 84.999");
   });
 
   it.each([
@@ -623,6 +661,45 @@ describe("the page of a program, an agency or a state", () => {
     expect(await rows.allInnerTexts()).toEqual(["State\tFindings", "Texas\t2", "California\t1"]);
   });
 
+  it.each<[address: string, texts: string[]]>([
+    [
+      "/state/TX/findings.svg",
+      ["Findings by audit year, Texas", "2 findings in 1 public audit. Source: ", "/state/TX<"],
+    ],
+    ["/program/93.778/expended.svg", ["$2.47M", "2 awards. Source: "]],
+    ["/program/93.778/requirements.svg", ["I procurement, suspension and debarment"]],
+    ["/program/93.778/states.svg", ["<desc>A map with a tile for each state."]],
+    ["/totals/findings.svg", ["6 findings in 4 public audits. Source: "]],
+  ])("%s is a picture with its title, source and colors inside", async (address, texts) => {
+    const { status, headers, text: body } = await get(address);
+    expect([status, headers["content-type"]]).toEqual([200, "image/svg+xml; charset=utf-8"]);
+    const [dataSet] = await here.select("select id from publication.data_sets where state = 'live'");
+    for (const each of [...texts, "<title>", 'fill="#ffffff"', `data set ${dataSet?.id}, published `])
+      expect(body.replace(/<\/text><text [^>]*>/g, " ")).toContain(each);
+    // Nothing in it depends on a style sheet or a script.
+    expect(body).not.toMatch(/class=|<style|<script|href=/);
+    const again = await sendRequest(service.url, address, {
+      headers: { "x-forwarded-for": "2001:db8:ffff::1", "if-none-match": String(headers.etag) },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it.each([
+    "/state/TX/states.svg",
+    "/state/TX/toString.svg",
+    "/state/AZ/findings.svg",
+    "/program/08.U01/findings.svg",
+  ])("%s is no picture", async (address) => expect((await get(address)).status).toBe(404));
+
+  it("names the audits behind each picture, and their source", async () => {
+    const { page } = await open("/state/TX");
+    const captions = await page.locator("figcaption").allInnerTexts();
+    expect(captions[1]).toMatch(
+      /^Findings by audit year\s+2 findings in 1 public audit\. Source: Federal Single Audits, data set of /,
+    );
+    await page.getByRole("link", { name: "Picture of Findings by audit year as SVG" }).waitFor();
+  });
+
   it.each([
     ["/program/93.778", { aln: '="93.778"' }],
     ["/agency/93", { federal_agency_prefix: '="93"' }],
@@ -682,7 +759,47 @@ describe("the page of a program, an agency or a state", () => {
   });
 });
 
+describe("programs by year", () => {
+  it("have the findings of each year, which lead to these findings", async () => {
+    const { page } = await open("/totals/programs");
+    const rows = page.getByRole("table", { name: "Findings by program and year" }).getByRole("row");
+    expect((await rows.allInnerTexts()).map((row) => row.split("\t").map((cell) => cell.trim()))).toEqual([
+      ["Program", "2023", "2021", "2020", "All of these years"],
+      ["93.778 Medical Assistance Program", "3", "0", "0", "3"],
+      ["10.553 Secret Weapons", "1", "0", "0", "1"],
+      ["16.575 Secret Weapons", "0", "1", "0", "1"],
+      ["84.010 Secret Weapons", "0", "1", "0", "1"],
+      ["84.010A Secret Weapons", "0", "0", "1", "1"],
+    ]);
+    await page.getByRole("link", { name: "2020" }).click();
+    await page
+      .getByRole("columnheader", { name: "2020" })
+      .and(page.locator("[aria-sort=descending]"))
+      .waitFor();
+    expect(await rows.nth(1).innerText()).toContain("84.010A");
+    await rows.nth(1).getByRole("link", { name: "1", exact: true }).click();
+    await page.getByRole("status").getByText("1 finding: Program 84.010A, Audit year 2020.").waitFor();
+  });
+
+  it("of an agency are on its page too", async () => {
+    const { page } = await open("/agency/84");
+    await page.getByRole("link", { name: "These programs, to sort by year" }).click();
+    await page.getByText("2 programs of 84 Education with findings.").waitFor();
+  });
+
+  it.each([
+    ["agency=08", "No program of 08 Peace Corps has a public finding in these audit years."],
+    ["agency=zz", "“zz” is no agency."],
+    ["page=9", "There is no page 9."],
+  ])("with nothing to show say so: %s", async (query, sentence) => {
+    const { status, text: body } = await get(`/totals/programs?${query}`);
+    expect([status, body.includes(sentence)]).toEqual([200, true]);
+  });
+});
+
 describe.each([
+  "/totals/programs",
+  "/findings?program=84.010*",
   "/findings",
   "/findings?words=procurement",
   "/findings?words=zeppelin",

@@ -287,12 +287,21 @@ describe("a row", () => {
     await waitForRows(page);
     expect(await page.locator("tbody").textContent()).toContain("suppressed");
     await page.getByRole("button", { name: "Show the reports" }).waitFor();
+    const keyFields = page.locator("input[type=password]");
+    expect(await keyFields.count()).toBe(1);
     expect(await page.getByText("$0", { exact: true }).count()).toBe(0);
     await openRow(page);
     await page.getByText(/^This report is suppressed/).waitFor();
     expect(await page.locator("#result").locator("xpath=..").textContent()).not.toMatch(/\(0\)|: none/);
     const button = page.getByRole("button", { name: "Get the PDF with your key" });
     expect(await button.or(page.getByRole("link", { name: "PDF of the report" })).count()).toBe(0);
+    expect(await keyFields.count()).toBe(1);
+    // While the report loads, nothing says that it is suppressed.
+    await page.route("**/general?*", async (route) => {
+      await page.getByText("Loading …").waitFor();
+      expect(await page.locator(".result").innerText()).not.toContain("suppressed");
+      await route.continue();
+    });
     for (const kind of ["individual", "tribal"] as const) {
       await page.getByLabel("A key with Tribal access").fill(site.facts.keys[kind]);
       await page.getByRole("button", { name: "Show the report" }).click();
@@ -300,9 +309,10 @@ describe("a row", () => {
         await page.getByText(/^The key that you entered has no Tribal access/).waitFor();
     }
     await button.waitFor();
+    await page.unroute("**/general?*");
     await page.getByLabel("Your own API key").fill("");
     await page.goBack();
-    await page.getByLabel("Your own API key").fill(site.facts.keys.tribal);
+    await page.getByLabel("A key with Tribal access").fill(site.facts.keys.tribal);
     expect(await readCommand(page)).toContain("{API_KEY:?Set it first");
     await submit(page);
     await expect.poll(() => page.locator("tbody").textContent()).not.toContain("suppressed");

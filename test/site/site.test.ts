@@ -77,7 +77,9 @@ describe("a list of subrecipients", again, () => {
       bom: true,
     });
     expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "nothing public found"]);
-    await opened.getByRole("link", { name: "what changed" }).click();
+    await opened
+      .getByRole("link", { name: "New and changed reports in a list of 6 IDs, by publication" })
+      .click();
     await opened.getByRole("heading", { name: "Changes of reports in a list of 6 IDs" }).waitFor();
     await checkAccessibility();
     await checkFit();
@@ -95,11 +97,48 @@ describe("a list of subrecipients", again, () => {
   );
 });
 
+it.each(["light", "dark"] as const)(
+  "examples in empty fields can be read in %s colors",
+  again,
+  async (colorScheme) => {
+    const { page } = await site.open("/check", { colorScheme });
+    const luminances = (await page.getByLabel("Program (ALN) or agency").evaluate((field) => {
+      const style = getComputedStyle(field, "::placeholder");
+      const measure = (color: string) => {
+        const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map((part) => {
+          const share = Number(part) / 255;
+          return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      };
+      return [measure(style.color), measure(getComputedStyle(field).backgroundColor), Number(style.opacity)];
+    })) as [number, number, number];
+    const [text, ground, opacity] = luminances;
+    const contrast = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+    expect([contrast >= 4.5, opacity]).toEqual([true, 1]);
+  },
+);
+
+it("a phone has room for the longest words of headings", again, async () => {
+  const { page, checkLines } = await site.open("/auditee/ZZZZZZZZ1234", {
+    viewport: { width: 320, height: 700 },
+  });
+  for (const heading of ["h1", "h2"]) {
+    await page.evaluate(
+      `document.querySelector("main").innerHTML = '<div class="wrap"><${heading}>INTERGOVERNMENTAL</${heading}></div>'`,
+    );
+    await checkLines();
+  }
+});
+
 describe("the rows of a page", () => {
   it.each<[page: string, table: string, key: string[]]>([
     ["/findings?state=STATE", "finding_summaries", ["report_id", "reference_number", "alns"]],
     ["/findings?program=93.778&direct=Y", "findings", ["report_id", "reference_number"]],
     ["/findings?repeat=Y&year=2023", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?program=93.778*", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?program=93.778*&direct=Y", "findings", ["report_id", "reference_number"]],
+    ["/totals/programs?agency=93", "totals_by_program", ["aln", "federal_program_name"]],
     ["/auditee/AUDITEE", "general", ["report_id", "auditee_name", "auditee_ein"]],
     ["/check?u=AUDITEE", "general", ["report_id", "fac_accepted_date"]],
     ["/search?q=STATE", "general", ["report_id", "auditee_city"]],
@@ -302,7 +341,7 @@ describe("the totals", again, () => {
     }
   }
 
-  it("link each number to the rows that it counts, also of programs without a number", async () => {
+  it("link each number to the page of its audits or findings, or to rows for programs without a number", async () => {
     const { page } = await site.open("/totals?year=2023", { javaScriptEnabled: false });
     // The first rows of each table, and those of malformed numbers.
     const rows = page.locator("tbody tr");
@@ -310,7 +349,18 @@ describe("the totals", again, () => {
       page.locator("tbody tr:nth-child(-n+2)").or(rows.filter({ hasText: /^(not stated|X|9[.]3)/ })),
     );
     expect(links.length).toBeGreaterThan(30);
-    await expectToCount(links);
+    const isPage = ({ href }: (typeof links)[number]) => !href.startsWith("/explorer");
+    await expectToCount(links.filter((link) => !isPage(link)));
+    // A client may open 60 searches a minute.
+    const counts = links
+      .filter((link) => isPage(link) && !/Awards|Amount/.test(link.column))
+      .filter((_, index) => index % 2 === 0);
+    expect(new Set(counts.map(({ href }) => href.split("?")[0]))).toEqual(new Set(["/search", "/findings"]));
+    for (const { text, href } of counts) {
+      const shown = await (await fetch(site.facts.app_url + href)).text();
+      const [, total] = /role="status">([\d,]+)/.exec(shown) ?? [];
+      expect([href, total]).toEqual([href, text]);
+    }
   });
 
   it("are linked in the same way in the explorer, whose programs lead to their pages", async () => {
@@ -371,13 +421,13 @@ describe("the totals", again, () => {
     const found = await states.locator("tbody td:nth-child(5)").allTextContents();
     const numbers = found.map((text) => Number(text.replaceAll(",", "")));
     expect(numbers).toEqual([...numbers].sort((one, other) => other - one));
-    const rows = page.locator(".rows-table tbody tr");
     const row = states.getByRole("row", { name: new RegExp(`\\(${state?.name}\\) `) });
     await row
       .getByRole("link", { name: String(state?.submissions), exact: true })
       .first()
       .click();
-    await expect.poll(() => rows.count()).toBe(Number(state?.submissions));
+    await page.waitForURL(/\/search\?state=\w\w&year=2023$/);
+    await page.getByRole("status").getByText(`${state?.submissions} audits`).waitFor();
   });
 });
 

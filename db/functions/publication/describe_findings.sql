@@ -22,15 +22,15 @@ begin
         where %s
         group by findings.auditee_uei, findings.auditee_state, findings.type_requirement
       ), years as (
-        select totals.audit_year, totals.amount_expended, totals.findings, totals.material_weaknesses
+        select totals.audit_year, null::bigint as submissions, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
         from disclosed.totals_by_program as totals
         where totals.aln = $1 ->> 'aln'
         union all
-        select totals.audit_year, totals.amount_expended, totals.findings, totals.material_weaknesses
+        select totals.audit_year, totals.submissions, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
         from disclosed.totals_by_agency as totals
         where totals.federal_agency_prefix = $1 ->> 'agency'
         union all
-        select totals.audit_year, totals.amount_expended, totals.findings, totals.material_weaknesses
+        select totals.audit_year, totals.submissions, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
         from disclosed.totals_by_state as totals
         where totals.auditee_state = $1 ->> 'state'
       ), requirements as (
@@ -62,6 +62,7 @@ begin
         ),
         'related', publication.list_related_programs($1 ->> 'aln'),
         'years', (select coalesce(jsonb_agg(to_jsonb(years) order by years.audit_year), '[]') from years where years.audit_year <> ''),
+        'programs', case when $1 ? 'agency' then publication.describe_program_years($1 ->> 'agency', null, 0, 10) end,
         'requirements', (
           select coalesce(jsonb_agg(to_jsonb(requirements) order by requirements.findings desc, requirements.letter), '[]') from requirements
         ),
@@ -89,5 +90,5 @@ begin
 end
 $$;
 comment on function publication.describe_findings is
-  'Returns what public reports say of a program (aln), an agency or a state: totals by year, related programs, findings by requirement, without one and by state, and the ten auditees with the most findings.';
+  'Returns what public reports say of a program (aln), an agency or a state: totals by year, related programs, the programs of an agency with the most findings, findings by requirement, without one and by state, and the ten auditees with the most findings.';
 grant execute on function publication.describe_findings to site;

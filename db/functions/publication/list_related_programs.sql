@@ -1,17 +1,12 @@
--- It reads only totals of public rows.
 create or replace function publication.list_related_programs(asked text)
 returns jsonb
 language sql stable strict security definer set search_path = ''
 as $$
   select coalesce(jsonb_agg(to_jsonb(related) order by related.aln), '[]')
   from (
-    select totals.aln, sum(totals.findings) as findings
-    from disclosed.totals_by_program as totals
-    where starts_with(totals.aln, substring(asked from '^([0-9]{2}[.][0-9]{3})[A-Z]{0,3}$'))
-      and totals.aln ~ '^[0-9]{2}[.][0-9]{3}[A-Z]{0,3}$'
-      and totals.aln <> asked
-    group by totals.aln
-    order by sum(totals.awards) desc, totals.aln
+    select numbers.aln, numbers.findings
+    from publication.list_program_numbers(asked) as numbers
+    where numbers.aln <> asked
     limit 20
   ) as related
 $$;

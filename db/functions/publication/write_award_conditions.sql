@@ -12,6 +12,11 @@ as $$
         '(awards.federal_agency_prefix, awards.federal_award_extension)'
         ' = (split_part($1 ->> ''aln'', ''.'', 1), split_part($1 ->> ''aln'', ''.'', 2))'
       ),
+      (
+        'aln_and_letters',
+        'awards.federal_agency_prefix || ''.'' || awards.federal_award_extension'
+        ' = any (array(select numbers.aln from publication.list_program_numbers($1 ->> ''aln_and_letters'') as numbers))'
+      ),
       ('agency', 'awards.federal_agency_prefix = $1 ->> ''agency'''),
       ('direct', 'awards.is_direct = $1 ->> ''direct'''),
       ('requirement', 'strpos(rows.type_requirement, $1 ->> ''requirement'') > 0'),
@@ -20,7 +25,7 @@ as $$
       ('questioned_costs', 'rows.is_questioned_costs = ''Y'''),
       ('repeat', 'rows.is_repeat_finding = ''Y''')
   ) as listed (criterion, condition)
-  where criteria ? listed.criterion and criteria ?| array['aln', 'agency', 'direct']
+  where criteria ? listed.criterion and criteria ?| array['aln', 'aln_and_letters', 'agency', 'direct']
 $$;
 comment on function publication.write_award_conditions is
   'Returns the conditions of a search that one row of a finding and its award must meet together, as SQL that refers to the criteria as $1; null if none concerns awards.';

@@ -10,7 +10,7 @@ as $$
     ' and (' || case
       when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat'] then 'findings.awards = 1'
       -- Each of the finding's awards is direct, or none is.
-      when criteria ?| array['aln', 'agency'] and criteria ? 'direct' then 'findings.is_direct <> ''Both'''
+      when criteria ?| array['aln', 'aln_and_letters', 'agency'] and criteria ? 'direct' then 'findings.is_direct <> ''Both'''
     end
     || ' or (select true from disclosed.findings as rows'
     ' join disclosed.federal_awards as awards on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
@@ -33,6 +33,10 @@ as $$
       ('entity_type', 'findings.entity_type = $1 ->> ''entity_type'''),
       ('accepted_since', 'findings.fac_accepted_date >= ($1 ->> ''accepted_since'')::date'),
       ('aln', 'findings.alns @> array[$1 ->> ''aln'']'),
+      (
+        'aln_and_letters',
+        'findings.alns && array(select numbers.aln from publication.list_program_numbers($1 ->> ''aln_and_letters'') as numbers)'
+      ),
       (
         'agency',
         -- The programs' numbers find the findings in an index. Their beginnings could not.

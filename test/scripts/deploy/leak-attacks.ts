@@ -367,6 +367,8 @@ export const attacks: Record<string, string> = {
     "list_related_programs() knows numbers of suppressed reports",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*), 'findings', 0))) from dissemination.federal_awards $$":
     "describe_programs() counts other awards than the public ones",
+  "create or replace function publication.describe_program_years(agency text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('years', '[]'::jsonb, 'programs', jsonb_build_array(jsonb_build_object('findings', count(*)))) from dissemination.findings $$":
+    "describe_program_years() counts other findings than the public ones",
   "update suppressed.general set fac_accepted_date = '2099-01-01'; do $$ begin execute replace(pg_get_functiondef('publication.describe_totals()'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
     "describe_totals() knows a newer report than the public ones",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('newest_submission', (select max(fac_accepted_date) from disclosed.general), 'example', (select to_jsonb(general) from suppressed.general limit 1)) $$":

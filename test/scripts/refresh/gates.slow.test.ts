@@ -12,7 +12,7 @@ const refresh = (accepted: Partial<RefreshOptions>) =>
 
 const fall = "  passthrough would fall from 1000 to 949 rows (5.1% fewer; the limit is 5%).";
 const growth = "  passthrough would grow from 1000 to 2001 rows (2.0 times as many; the limit is 2).";
-beforeEach(() => here.list("truncate publication.suppressed_reports"));
+beforeEach(() => here.list("delete from publication.suppressed_reports"));
 
 // The live data set has 200 submissions, 4 of them suppressed, and 1,000 rows in passthrough.
 it.each([

@@ -11,7 +11,7 @@ const { list, select } = here;
 
 /** Publishes a report as public, then as suppressed. */
 async function publishThenSuppress(): Promise<void> {
-  await select("truncate publication.suppressed_reports");
+  await select("delete from publication.suppressed_reports");
   for (const is_public of ["t", "f"]) {
     await here.write("general", [submission(1, { is_public, auditee_name: "Pueblo" }), submission(2)]);
     await here.write("findings", [{ report_id: id(1) }, { report_id: id(2) }]);
@@ -77,7 +77,7 @@ describe("a data set that was replaced", () => {
   it("is readable again after a rollback, and the data set that it replaces is not", async () => {
     const seen = "select auditee_name from dissemination.general where auditee_name is not null";
     expect(await readAs("api_public", seen)).toEqual([]);
-    await select("truncate publication.suppressed_reports");
+    await select("delete from publication.suppressed_reports");
     await here.rollBack();
     expect(await readAs("api_public", seen)).toEqual(["Pueblo"]);
     expect(await listRights(retired)).toEqual([]);

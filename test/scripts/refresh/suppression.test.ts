@@ -59,9 +59,16 @@ it("older files do not make a suppressed report public in any table, and the ref
 
 it("a dry run also names reports that stay suppressed, and records nothing", async () => {
   expect(await publish("older", "--dry-run")).toContain("2 reports stay suppressed");
-  await select("truncate publication.suppressed_reports");
+  await select("delete from publication.suppressed_reports");
   expect(await publish("newer", "--dry-run")).not.toContain("suppressed, although");
   expect(await list("select * from publication.suppressed_reports")).toEqual([]);
+});
+
+it.each([
+  "truncate publication.suppressed_reports",
+  "update publication.suppressed_reports set report_id = 'x'",
+])("the owner cannot bypass the ledger with %s", async (statement) => {
+  await expect(select(statement)).rejects.toThrow("publication.suppressed_reports does not allow");
 });
 
 it("a rollback that would make a suppressed report public is refused until the report is released", async () => {
