@@ -13,20 +13,24 @@ as $$
     from jsonb_array_elements(publication.read_words(criteria ->> 'words')) with ordinality as reading (parts, place)
     cross join lateral jsonb_array_elements(reading.parts) as part
     group by reading.place
+  ), oldest as (
+    select '(select min(candidates.fac_accepted_date) from candidates)' as since
   ), written as (
     select concat_ws(
       ' and ',
       case
-        when alternatives.has_words and count(*) over () > 1 then publication.write_words_condition(array[alternatives.place::integer])
+        when alternatives.has_words and count(*) over () > 1 then publication.write_words_condition(array[alternatives.place::integer], oldest.since)
       end,
       case when alternatives.has_phrases then publication.write_phrase_condition(alternatives.place, 'all', false) end,
       case when alternatives.excludes_phrases then 'not ' || publication.write_phrase_condition(alternatives.place, 'any', true) end
     ) as condition
     from alternatives
+    cross join oldest
     where alternatives.has_phrases or alternatives.excludes_phrases
     union all
-    select publication.write_words_condition(array_agg(alternatives.place::integer))
+    select publication.write_words_condition(array_agg(alternatives.place::integer), any_value(oldest.since))
     from alternatives
+    cross join oldest
     where not (alternatives.has_phrases or alternatives.excludes_phrases)
     having count(*) > 0
   )
