@@ -21,6 +21,7 @@ const report = z.object({
   auditor_firm_name: text,
   auditor_ein: text,
   counts: findingCounts,
+  management_decision_due: text,
   ...resultParts,
   /** The findings of public reports of auditees of the same kind and size in the same year. Null if there are fewer than 20. */
   peers: z

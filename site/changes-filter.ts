@@ -61,7 +61,8 @@ export function readChangesFilter(asked: Readonly<Record<string, unknown>>): Cha
     words: [
       state && `of auditees in ${states[state]}`,
       aln && `with awards of ${aln.length === 2 ? `${agencies[aln] ?? "the agency"} (${aln})` : aln}`,
-      ids.length > 0 && `in a list of ${count(ids.length, "ID")}`,
+      ids.length > 0 &&
+        (ids.length === 1 ? `with the ID ${ids[0]}` : `in a list of ${count(ids.length, "ID")}`),
     ]
       .filter(Boolean)
       .join(", "),

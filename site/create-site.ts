@@ -279,7 +279,7 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
     // Browsers list text/html in Accept when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
     reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
-    return writeProblem(await describeContext(request), reply.statusCode, body);
+    return writeProblem(await describeContext(request), reply.statusCode, body, request.url);
   });
 }
 

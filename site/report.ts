@@ -41,25 +41,26 @@ export const earlierFindings = z.array(
   z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() }),
 );
 export type EarlierFindings = z.infer<typeof earlierFindings>;
-const opinions = { gaap_results: text, sp_framework_opinions: text };
-/** For how many programs the auditor's opinion on compliance is modified, by its letter. */
-const modifiedPrograms = z.record(z.string(), z.number());
-/** What describeResult() reads, in a row for a report. */
+/** The result of publication.describe_result(), in a row for a report. */
 export const resultParts = {
-  ...opinions,
+  gaap_results: text,
+  sp_framework_opinions: text,
   is_internal_control_material_weakness_disclosed: text,
   is_internal_control_deficiency_disclosed: text,
   is_material_noncompliance_disclosed: text,
   is_going_concern_included: text,
-  modified_programs: modifiedPrograms,
+  /** For how many programs the auditor's opinion on compliance is modified, by its letter. */
+  modified_programs: z.record(z.string(), z.number()),
 };
 /** The result of publication.describe_report(). */
 const report = z.object({
-  general: z.looseObject(opinions),
+  general: row,
   counts: findingCounts,
+  result: z.object(resultParts),
+  /** A date. Null if there are no findings, or no date on which the report was accepted. */
+  management_decision_due: text,
   findings: z.array(finding),
   earlier: earlierFindings,
-  modified_programs: modifiedPrograms,
   /** The first rows of the other tables. */
   parts: z.record(z.string(), z.object({ total: z.number(), rows: z.array(row) })),
   /** How many findings concern each of the awards that are shown, by their references. */
@@ -68,6 +69,16 @@ const report = z.object({
 });
 export type Report = z.infer<typeof report>;
 export type Finding = Report["findings"][number];
+
+/** What the page of a report shows. */
+export interface ShownReport {
+  /** The site's public URL, for paper. */
+  appUrl: string;
+  reportId: string;
+  /** Of the findings, from 1. */
+  page: number;
+  report: Report;
+}
 
 export interface ReportReader {
   /** Reads a page of a public report. Undefined if there is no such report. */

@@ -8,6 +8,7 @@ import {
   type Opinions,
   statesOpinion,
 } from "./finding-words.ts";
+import { type Html, html } from "./html.ts";
 
 type Words = Readonly<Record<string, string>>;
 const programOpinions: Words = codes.words["federal_awards.audit_report_type"];
@@ -20,38 +21,60 @@ const disclosures = {
   is_going_concern_included: "doubt that the auditee can continue as a going concern",
 };
 
-interface Result {
-  general: Opinions & Readonly<Record<string, unknown>>;
-  counts: FindingCounts;
+/** A row of publication.describe_result() and publication.count_findings(). */
+interface Result extends Opinions, FindingCounts, Readonly<Record<keyof typeof disclosures, string | null>> {
   /** How many programs have each modified opinion on compliance, by its letter. */
   modified_programs: Readonly<Record<string, number>>;
 }
 
 /** Says whether a report is clean, or why not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
-export function describeResult({ general, counts, modified_programs: modified }: Result): {
+export function describeResult(report: Result): {
   /** Undefined if the report does not say. */
   isClean: boolean | undefined;
   why: string;
   /** Why, apart from the findings. */
   opinions: string;
 } {
-  const opinion = describeOpinion(general);
+  const opinion = describeOpinion(report);
   const problems = [
-    !isUnmodified(general) && `opinion ${opinion}`,
-    ...Object.entries(modified).map(
+    !isUnmodified(report) && `opinion ${opinion}`,
+    ...Object.entries(report.modified_programs).map(
       ([letter, programs]) =>
         `opinion on compliance ${programOpinions[letter] ?? letter} for ${count(programs, "program")}`,
     ),
-    ...Object.entries(disclosures).map(([column, words]) => general[column] === "Yes" && words),
+    ...listDisclosures(report),
   ].filter((problem) => problem !== false);
-  const isFound = counts.findings > 0 || problems.length > 0;
-  const rest = problems.length > 0 && !isUnmodified(general) ? problems : [`opinion ${opinion}`, ...problems];
+  const isFound = report.findings > 0 || problems.length > 0;
+  const rest = problems.length > 0 && !isUnmodified(report) ? problems : [`opinion ${opinion}`, ...problems];
   return {
-    isClean: isFound ? false : statesOpinion(general) ? true : undefined,
-    why: [describeFindings(counts), ...rest].join("; "),
+    isClean: isFound ? false : statesOpinion(report) ? true : undefined,
+    why: [describeFindings(report), ...rest].join("; "),
     opinions: rest.join("; "),
   };
 }
 
+const listDisclosures = (report: Result): string[] =>
+  Object.entries(disclosures).flatMap(([column, words]) =>
+    report[column as keyof typeof disclosures] === "Yes" ? [words] : [],
+  );
+
 export const nameVerdict = (isClean: boolean | undefined): string =>
   isClean === undefined ? "Not stated" : isClean ? "Clean" : "Not clean";
+
+/** The cell of a table. The findings have a cell of their own. */
+export function writeVerdict(report: Result): Html {
+  const { isClean, opinions } = describeResult(report);
+  return html`${nameVerdict(isClean)} <span class="hint">${opinions}</span>`;
+}
+
+/** The columns of a CSV file. */
+export const resultColumns = ["result", "opinion", "opinions_and_disclosures"] as const;
+
+export function listResult(report: Result): Record<(typeof resultColumns)[number], string> {
+  const { isClean, opinions } = describeResult(report);
+  return {
+    result: nameVerdict(isClean).toLowerCase(),
+    opinion: describeOpinion(report),
+    opinions_and_disclosures: opinions,
+  };
+}

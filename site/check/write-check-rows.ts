@@ -28,7 +28,7 @@ export const checkColumns = [
 ];
 
 /** Whether a report is clean, or why not. */
-export const judge = (report: Checked) => describeResult({ ...report, general: report, counts: report });
+export const judge = (report: Checked) => describeResult(report);
 
 const answers = {
   UEI: "nothing public found",

@@ -49,7 +49,9 @@ const found = z.object({
       text,
       plan: text,
       prior_finding_ref_numbers: text,
-      /** Null unless an auditee is searched for. */
+      /** How many findings are before it in its report. */
+      place: z.number(),
+      /** Null if it repeats none. */
       earlier: earlierFindings.nullable(),
     }),
   ),

@@ -1,13 +1,15 @@
 import type { Auditee, AuditeeReport } from "../auditee.ts";
 import { readChangesFilter } from "../changes-filter.ts";
-import { count, describeOpinion, entityTypes } from "../finding-words.ts";
+import { explainUei } from "../check/read-list.ts";
+import { count, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { capitalize, formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
-import { describeResult, nameVerdict } from "../verdict.ts";
+import { cut } from "../search/words.ts";
+import { describeResult, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -39,20 +41,28 @@ const nameId = (id: string): string => (/^\d+$/.test(id) ? "EIN" : "UEI");
 
 /** The page for a UEI or EIN that no public report has. */
 export function writeUnknownAuditee(context: PageContext, typed: string): string {
-  const title = "No public report has this UEI or EIN";
+  return writeNotFound(context, "No public report has this UEI or EIN", adviseOnAuditee(context, typed));
+}
+
+/** Says what may be wrong with a UEI or EIN that no public report has. One of suppressed reports is like an unknown one. */
+export function adviseOnAuditee({ facts }: PageContext, typed: string): Html {
+  const id = typed.replace("-", "").toUpperCase();
+  if (!/^([A-Z0-9]{12}|\d{9})$/.test(id))
+    return html`<p><code class="id">${cut(typed, 60)}</code> is neither a UEI, which has 12 letters and digits, nor an EIN, which has 9 digits.</p>`;
   const filter = {
-    column: /^\d/.test(typed) && typed.length < 12 ? "auditee_ein" : "auditee_uei",
+    column: id.length === 9 ? "auditee_ein" : "auditee_uei",
     operator: "eq",
-    value: typed.replace("-", "").toUpperCase(),
+    value: id,
   } as const;
-  const explorer = linkToExplorer(context.facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [filter] });
-  return writeNotFound(
-    context,
-    title,
-    html`Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. A UEI has 12 letters
-  and digits, and an EIN has 9 digits. <a href="/search">Search for the auditee’s name</a> instead. If you have a Tribal key,
-  <a href="${explorer}">look for it in the explorer</a>, and enter the key there.`,
-  );
+  const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [filter] });
+  const mistyped = id.length === 12 && explainUei(id);
+  return html`<p>${
+    mistyped
+      ? html`<code class="id">${id}</code> is ${mistyped}`
+      : html`Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. Check
+  the ${id.length === 12 ? "letters and digits" : "digits"}, or search for the auditee’s name.`
+  } If you have a Tribal key,
+  <a href="${explorer}">look for it in the explorer</a>, and enter the key there.</p>`;
 }
 
 function describeAuditee({
@@ -72,8 +82,6 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   const mostExpended = most((report) => report.total_amount_expended ?? 0);
   const mostFindings = most((report) => report.counts.findings);
   const names = new Set(reports.map((report) => report.auditee_name));
-  const isAlone = (report: AuditeeReport) =>
-    reports.every((other) => other === report || other.audit_year !== report.audit_year);
   const headings = [
     "Audit year",
     "Result",
@@ -91,17 +99,11 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
         cells: [
           year,
           isCovered ? "in the next report" : `no public report has this ${label}`,
-          "",
-          "",
-          "",
-          "",
-          "",
-          "",
+          ...Array<string>(headings.length - 2).fill(""),
         ],
       };
     const { counts, total_amount_expended: expended } = report;
     const auditor = linkToAuditor(report);
-    const { isClean, opinions } = judge(report);
     return {
       cells: [
         [
@@ -110,17 +112,17 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
           label === "UEI" &&
             report.auditee_uei !== id &&
             html`<span class="hint">has no UEI, found by its EIN</span>`,
-          !isAlone(report) && describeFiling(report),
+          describeFiling(report, reports) || html`<span class="print-only">${report.report_id}</span>`,
         ],
-        [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
+        writeVerdict(withCounts(report)),
         [number(counts.findings), drawBar(counts.findings / mostFindings)],
         number(counts.material_weaknesses),
         number(counts.repeat_findings),
         expended === null ? "not stated" : [formatMoney(expended), drawBar(expended / mostExpended)],
         auditor === undefined
-          ? report.auditor_firm_name
+          ? "not stated"
           : html`<a href="${auditor}">${report.auditor_firm_name || "not stated"}</a>`,
-        report.fac_accepted_date && html`<span class="unbroken">${report.fac_accepted_date}</span>`,
+        writeAccepted(report),
       ],
     };
   });
@@ -139,15 +141,22 @@ ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
 }
 
-/** Tells a report from others of the same year. */
-const describeFiling = ({
-  fy_end_date: end,
-  report_id: id,
-  resubmission_version: version,
-}: AuditeeReport): Html =>
-  html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year ended <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`;
+/** When a report was accepted, and when the management decision on its findings is due. */
+const writeAccepted = ({ fac_accepted_date: accepted, management_decision_due: due }: AuditeeReport): Html =>
+  html`<span class="unbroken">${accepted ?? "not stated"}</span>${due && html` <span class="hint">management decision due <span class="unbroken">${due}</span></span>`}`;
 
-const judge = (report: AuditeeReport) => describeResult({ ...report, general: report });
+/** Tells a report from others of the same year. */
+function describeFiling(report: AuditeeReport, reports: AuditeeReport[]): Content {
+  const { fy_end_date: end, report_id: id, resubmission_version: version } = report;
+  const isAlone = reports.every((other) => other === report || other.audit_year !== report.audit_year);
+  return (
+    !isAlone &&
+    html`<span class="hint">${version > 1 && "resubmitted, "}${end && html`fiscal year ended <span class="unbroken">${end}</span>, `}<code class="id">${id}</code></span>`
+  );
+}
+
+const withCounts = (report: AuditeeReport) => ({ ...report, ...report.counts });
+const judge = (report: AuditeeReport) => describeResult(withCounts(report));
 
 function describeNewest(report: AuditeeReport): string {
   const { isClean, why } = judge(report);
@@ -186,20 +195,22 @@ const describeSize = (from: number, to: number | null): string =>
 
 /** Compares the findings of each report with those of auditees of the same kind and size. */
 function writePeers(reports: AuditeeReport[]): Content {
-  const rows = reports.flatMap(({ peers, counts, audit_year: year, entity_type: type }) => {
-    if (peers === null) return [];
+  const rows = reports.map((report) => {
+    const { peers, counts, entity_type: type } = report;
+    const year = [report.audit_year ?? "not stated", describeFiling(report, reports)];
+    const findings = formatNumber(counts.findings);
+    if (peers === null)
+      return { cells: [year, `no comparison: ${explainNoPeers(report)}`, findings, "–", "–"] };
     const { submissions, fewer, more } = peers;
-    return [
-      {
-        cells: [
-          year,
-          `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers.expended_from, peers.expended_to)} expended: ${formatNumber(submissions)} reports`,
-          formatNumber(counts.findings),
-          formatNumber(peers.median),
-          `${formatNumber(fewer)} have fewer, ${formatNumber(submissions - fewer - more)} as many, ${formatNumber(more)} more`,
-        ],
-      },
-    ];
+    return {
+      cells: [
+        year,
+        `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers.expended_from, peers.expended_to)} expended: ${formatNumber(submissions)} reports`,
+        findings,
+        formatNumber(peers.median),
+        `${formatNumber(fewer)} have fewer, ${formatNumber(submissions - fewer - more)} as many, ${formatNumber(more)} more`,
+      ],
+    };
   });
   const title = "Findings compared with auditees of the same kind and size";
   const headings = [
@@ -212,14 +223,21 @@ function writePeers(reports: AuditeeReport[]): Content {
   return (
     reports.length > 0 &&
     html`<section aria-labelledby="peers"><h2 id="peers">${title}</h2>
-${
-  rows.length === 0
-    ? html`<p>There is no comparison: in each of these years, fewer than 20 public reports are from auditees of this kind and size, or the
-  report does not state its kind or its expenditures.</p>`
-    : html`<p>Only public reports are counted, this auditee’s own among them. Groups of fewer than 20 reports are left out.</p>
-${scroll(title, table(title, headings, rows))}`
-}</section>`
+<p>Only public reports are counted, this auditee’s own among them. Fewer than 20 reports are not compared.</p>
+${scroll(title, table(title, headings, rows))}</section>`
   );
+}
+
+/** Why a report is compared with no others. */
+function explainNoPeers({
+  entity_type: type,
+  total_amount_expended: expended,
+  audit_year: year,
+}: AuditeeReport): string {
+  if (type === null || type === "unknown" || entityTypes[type] === undefined)
+    return "the report does not state what kind of auditee it is";
+  if (expended === null || expended < 0) return "the report states no amount of federal awards expended";
+  return `fewer than 20 public reports of ${year} are from auditees of this kind and size`;
 }
 
 function writeAdditional({ additional }: Auditee, label: string): Content {
@@ -309,10 +327,9 @@ export const reportColumns = [
   "auditee_ein",
   "fy_end_date",
   "fac_accepted_date",
+  "management_decision_due",
   "total_amount_expended",
-  "result",
-  "opinion",
-  "opinions_and_disclosures",
+  ...resultColumns,
   "findings",
   "material_weaknesses",
   "significant_deficiencies",
@@ -331,9 +348,7 @@ export function listReportRows({ reports }: Auditee): Record<string, unknown>[] 
   return reports.map((report) => ({
     ...report,
     ...report.counts,
-    result: nameVerdict(judge(report).isClean).toLowerCase(),
-    opinion: describeOpinion(report),
-    opinions_and_disclosures: judge(report).opinions,
+    ...listResult(withCounts(report)),
     peers: report.peers?.submissions,
     median_findings_of_peers: report.peers?.median,
     peers_with_fewer_findings: report.peers?.fewer,

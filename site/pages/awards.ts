@@ -4,8 +4,8 @@ import { count } from "../finding-words.ts";
 import type { RelatedPrograms } from "../findings/find-findings.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { Report } from "../report.ts";
-import { scroll, table } from "./layout.ts";
+import type { ShownReport } from "../report.ts";
+import { printedLink, scroll, table } from "./layout.ts";
 
 type Words = Readonly<Record<string, string>>;
 const opinions: Words = codes.words["federal_awards.audit_report_type"];
@@ -33,7 +33,8 @@ export const linkToProgram = (aln: string, text: string): Content =>
   /^\d\d\.[A-Z0-9]{1,6}$/.test(aln) ? html`<a href="/program/${aln}">${text}</a>` : text;
 
 /** The largest awards of a report. */
-export function writeAwards(reportId: string, { parts, award_findings: findings }: Report): Html | false {
+export function writeAwards({ appUrl, reportId, report }: ShownReport): Html | false {
+  const { parts, award_findings: findings } = report;
   const { total = 0, rows = [] } = parts.federal_awards ?? {};
   if (total === 0) return false;
   const title = `Federal awards (${formatNumber(total)})`;
@@ -60,6 +61,6 @@ export function writeAwards(reportId: string, { parts, award_findings: findings 
     };
   });
   return html`<section aria-labelledby="federal_awards"><h2 id="federal_awards">${title}</h2>
-${rows.length < total && html`<p>The ${formatNumber(rows.length)} largest. <a href="/record/${reportId}/federal_awards.csv">All awards as CSV</a></p>`}
+${rows.length < total && html`<p>The ${formatNumber(rows.length)} largest. ${printedLink(appUrl, `/record/${reportId}/federal_awards.csv`, "All awards as CSV")}</p>`}
 ${scroll(title, table(title, headings, cells))}</section>`;
 }

@@ -44,7 +44,7 @@ export function writeExtract(
     return html`<li>${name}: ${ways.map((way, index) => [index > 0 && ", ", way])}
   ${query && html`<details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details>`}</li>`;
   })}
-${changes && html`<li>New and changed reports ${changes.words}: <a href="/changes?${changes.search}">what changed</a>, <a href="${linkToFeed(changes.search)}">Atom feed</a></li>`}</ul>
+${changes && html`<li><a href="/changes?${changes.search}">New and changed reports ${changes.words}, by publication</a>, <a href="${linkToFeed(changes.search)}">Atom feed</a></li>`}</ul>
 <p>Cite this as: ${siteName}. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
 </section>`;
 }

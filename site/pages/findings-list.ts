@@ -1,31 +1,40 @@
-import { describeRequirements, writeBadges } from "../finding-words.ts";
+import { describeRequirements, questionedCostsNote, writeBadges } from "../finding-words.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { type EarlierFindings, type Finding, findingsOnPage, type Report } from "../report.ts";
+import { type EarlierFindings, type Finding, findingsOnPage, type ShownReport } from "../report.ts";
 import { linkToProgram } from "./awards.ts";
-
-interface Shown {
-  reportId: string;
-  /** From 1. */
-  page: number;
-  report: Report;
-}
+import { printedLink } from "./layout.ts";
 
 /** The findings of a report, each once, as cards: what the auditor wrote beside what the auditee plans. */
-export function writeFindings(shown: Shown): Html {
+export function writeFindings(shown: ShownReport): Html {
   const { counts, findings } = shown.report;
   const total = counts.findings;
   return html`<section aria-labelledby="findings"><h2 id="findings">Findings (${formatNumber(total)})</h2>
 ${total === 0 && html`<p>The auditor reported no finding.</p>`}
 ${total > 0 && findings.length === 0 && html`<p>This page has no finding. <a href="/record/${shown.reportId}#findings">See the first ones</a></p>`}
+${counts.questioned_costs > 0 && html`<p class="hint">${questionedCostsNote}</p>`}
+${describePage(shown)}
 ${writePages(shown, "Pages of findings")}
 ${findings.map((finding) => writeFinding(finding, shown))}
 ${findings.length > 5 && writePages(shown, "More pages of findings")}
 </section>`;
 }
 
-function writePages({ reportId, page, report }: Shown, label: string): Content {
-  const pages = Math.ceil(report.counts.findings / findingsOnPage);
+const countPages = ({ report }: ShownReport): number => Math.ceil(report.counts.findings / findingsOnPage);
+
+/** Says on paper that there are other pages. */
+function describePage(shown: ShownReport): Content {
+  const { appUrl, reportId, page } = shown;
+  const pages = countPages(shown);
+  return (
+    pages > 1 &&
+    html`<p class="print-only">Page ${page} of ${pages}. The other findings are on other pages, such as <span class="address">${appUrl}${linkToPage(reportId, page === 1 ? 1 : 0)}</span></p>`
+  );
+}
+
+function writePages(shown: ShownReport, label: string): Content {
+  const { reportId, page, report } = shown;
+  const pages = countPages(shown);
   const links = Array.from({ length: pages }, (_, index) => {
     const first = index * findingsOnPage + 1;
     const last = Math.min(report.counts.findings, first + findingsOnPage - 1);
@@ -33,8 +42,7 @@ function writePages({ reportId, page, report }: Shown, label: string): Content {
   });
   return (
     pages > 1 &&
-    html`<p class="print-only">Page ${page} of ${pages}. The other findings are on <span class="address">/record/${reportId}?page=…</span></p>
-<nav class="only-screen" aria-label="${label}"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
+    html`<nav class="only-screen" aria-label="${label}"><ul class="choices"><li>Findings:</li>${links}</ul></nav>`
   );
 }
 
@@ -44,20 +52,20 @@ const linkToPage = (reportId: string, index: number): string =>
 /** The anchor of a finding. IDs must have no spaces. */
 const anchor = (number: string): string => number.replace(/\s+/g, "-");
 
-function writeFinding(finding: Finding, { reportId, report }: Shown): Html {
+function writeFinding(finding: Finding, shown: ShownReport): Html {
   const number = finding.reference_number || "without a number";
   const entries: [string, Content][] = [
     ["Programs", listPrograms(finding)],
     ["Requirement", describeRequirements(finding.type_requirement)],
     ["Awards", describeAwards(finding)],
-    ["Repeat of", listEarlier(finding.prior_finding_ref_numbers, report.earlier)],
+    ["Repeat of", listEarlier(finding.prior_finding_ref_numbers, shown.report.earlier)],
   ];
-  const shown = entries.filter(([, content]) => content);
+  const stated = entries.filter(([, content]) => content);
   return html`<article class="finding" aria-labelledby="${anchor(number)}">
 <h3 id="${anchor(number)}"><a href="#${encodeURIComponent(anchor(number))}">${number}</a></h3>
 ${writeBadges(finding)}
-<dl class="values">${shown.map(([term, content]) => html`<div><dt>${term}</dt><dd>${content}</dd></div>`)}</dl>
-${writeTexts(finding, reportId)}
+<dl class="values">${stated.map(([term, content]) => html`<div><dt>${term}</dt><dd>${content}</dd></div>`)}</dl>
+${writeTexts(finding, shown)}
 </article>`;
 }
 
@@ -102,17 +110,27 @@ export const linkToFinding = (reportId: string, number: string, place = 0): stri
 
 const longest = 50_000;
 
+/** The path of a report's PDF. */
+export const linkToPdf = (reportId: string): string => `/dissemination/report/pdf/${reportId}`;
+
+/** What every page shows in place of a text or a plan that the data does not have. */
+export const writeNoText = (reportId: string): Html =>
+  html`<p class="hint">No text was submitted. Look in the <a href="${linkToPdf(reportId)}">PDF of the report</a>.</p>`;
+
 function writeTexts(
   { has_room: hasRoom, has_chart: hasChart, finding_text: text, planned_action: plan }: Finding,
-  reportId: string,
+  { appUrl, reportId }: ShownReport,
 ): Html {
+  const file = (table: string, words: string) =>
+    printedLink(appUrl, `/record/${reportId}/${table}.csv`, words);
   if (!hasRoom)
     return html`<p>The page has no room for this finding’s texts. They are in the CSV files of
-  <a href="/record/${reportId}/findings_text.csv">texts</a> and <a href="/record/${reportId}/corrective_action_plans.csv">plans</a>.</p>`;
+  ${file("findings_text", "texts")} and ${file("corrective_action_plans", "plans")}.</p>`;
+  if (!text && !plan) return writeNoText(reportId);
   const part = (title: string, written: string | null, table: string) => html`<div><h4>${title}</h4>
-${written ? html`<p class="text">${written}</p>` : html`<p class="hint">No text was submitted.</p>`}
-${(written?.length ?? 0) >= longest && html`<p><a href="/record/${reportId}/${table}.csv">The whole text is in the CSV file</a></p>`}</div>`;
+${written ? html`<p class="text">${written}</p>` : writeNoText(reportId)}
+${(written?.length ?? 0) >= longest && html`<p>${file(table, "The whole text is in the CSV file")}</p>`}</div>`;
   return html`<div class="beside">${part("What the auditor found", text, "findings_text")}
 ${part("What the auditee plans", plan, "corrective_action_plans")}</div>
-${hasChart && html`<p class="hint">The <a href="/dissemination/report/pdf/${reportId}">PDF</a> has charts or tables that are not in these texts.</p>`}`;
+${hasChart && html`<p class="hint">The <a href="${linkToPdf(reportId)}">PDF</a> has charts or tables that are not in these texts.</p>`}`;
 }

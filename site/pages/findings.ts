@@ -34,7 +34,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { linkToFinding, listEarlier } from "./findings-list.ts";
+import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 
@@ -260,22 +260,23 @@ function writeAdvice({ criteria }: FindingsResult): Html {
 
 type FoundFinding = FoundFindings["rows"][number];
 
-const writeExcerpts = ({ text, plan }: FoundFinding): Html =>
-  html`${text ? html`<p>${markWords(text)}</p>` : html`<p class="hint">The report has no text for this finding.</p>`}
+const writeExcerpts = ({ report_id: id, text, plan }: FoundFinding): Html =>
+  html`${text ? html`<p>${markWords(text)}</p>` : writeNoText(id)}
 ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 
 /** The beginnings of a text and a plan, beside each other. */
-function writeBeside({ report_id: id, reference_number: number, text, plan }: FoundFinding): Html {
+function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
+  if (!text && !plan) return writeNoText(id);
   const part = (heading: string, written: string | null) =>
-    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : html`<p class="hint">No text was submitted.</p>`}</div>`;
-  const isCut = [text, plan].some((written) => written?.endsWith("…"));
+    html`<div><h3>${heading}</h3>${written ? html`<p class="text">${markWords(written)}</p>` : writeNoText(id)}</div>`;
   return html`<div class="beside">${part("What the auditor found", text)}
-${part("What the auditee plans", plan)}</div>
-${isCut && html`<p><a href="${linkToFinding(id, number ?? "")}">The whole texts of finding ${number}</a></p>`}`;
+${part("What the auditee plans", plan)}</div>`;
 }
 
 function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
   const { report_id: id, reference_number: number, alns } = row;
+  const link = linkToFinding(id, number ?? "", row.place);
+  const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
@@ -284,11 +285,12 @@ function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
     .slice(0, 5)
     .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
   return html`<article class="found">
-<h2><a href="${linkToFinding(id, number ?? "")}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
+<h2><a href="${link}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
 <p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
 ${isOfAuditee ? writeBeside(row) : writeExcerpts(row)}
+${isCut && html`<p><a href="${link}">Whole text of finding ${number} and plan</a></p>`}
 </article>
 `;
 }

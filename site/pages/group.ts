@@ -76,8 +76,8 @@ export function writeUnknownGroup(
   return writeNotFound(
     context,
     title,
-    html`No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
-  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.${writeRelatedPrograms(related, linkToGroup)}`,
+    html`<p>No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
+  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>${writeRelatedPrograms(related, linkToGroup)}`,
   );
 }
 

@@ -105,6 +105,10 @@ export function scroll(label: string, body: Content, kind = ""): Html {
   return html`<div class="scroll ${kind}" role="group" aria-label="${label}" tabindex="0">${body}</div>`;
 }
 
+/** A link whose address is on paper too. */
+export const printedLink = (appUrl: string, path: string, text: Content): Html =>
+  html`<a href="${path}">${text}</a><span class="print-only address"> (${appUrl}${path})</span>`;
+
 /** A button that copies a text, or the command before it. It is hidden without JavaScript. */
 export function copyButton(label: string, text = "", name = "Copy"): Html {
   return html`<button type="button" class="plain needs-script" aria-label="${label}" data-copy="${text}"

@@ -1,5 +1,6 @@
 import { joinAln } from "../aln.ts";
 import type { Column, Table } from "../api-description.ts";
+import { isReportId } from "../check/read-list.ts";
 import { describeOpinion, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { formatDay, formatMoney, formatNumber } from "../format.ts";
@@ -7,28 +8,23 @@ import { formatValue } from "../format-value.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
-import type { Report } from "../report.ts";
+import type { Report, ShownReport } from "../report.ts";
+import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { writeFindings } from "./findings-list.ts";
-import { scroll, table, writeDocument } from "./layout.ts";
+import { linkToPdf, writeFindings } from "./findings-list.ts";
+import { printedLink, scroll, table, writeDocument } from "./layout.ts";
 import { writeNotFound } from "./problem.ts";
 
 type Row = Record<string, unknown>;
 
-interface Shown {
-  reportId: string;
-  /** Of the findings, from 1. */
-  page: number;
-  report: Report;
-}
-
 /** The page of a public report: whether it is clean, its findings beside their plans, then its other rows. */
-export function writeReport(context: PageContext, shown: Shown): string {
+export function writeReport(context: PageContext, asked: Omit<ShownReport, "appUrl">): string {
+  const shown = { ...asked, appUrl: context.appUrl };
   const { reportId, report } = shown;
   const { general } = report;
   const tables = (context.facts?.api[0]?.tables ?? []).filter(({ name }) => report.parts[name] !== undefined);
@@ -36,7 +32,7 @@ export function writeReport(context: PageContext, shown: Shown): string {
     .filter(({ name }) => name !== "federal_awards")
     .sort((one, other) => Number(other.name === "notes_to_sefa") - Number(one.name === "notes_to_sefa"));
   const name = String(general.auditee_name || reportId);
-  const { isClean, why } = describeResult(report);
+  const { isClean, why } = describeResult({ ...report.result, ...report.counts });
   const sections = [
     ["findings", "Findings", report.counts.findings],
     ...tables.map((part) => [part.name, part.title, report.parts[part.name]?.total ?? 0] as const),
@@ -47,14 +43,15 @@ export function writeReport(context: PageContext, shown: Shown): string {
     body: html`<div class="wrap page">
 <h1>${linkAuditee(general, name)}</h1>
 <p class="verdict${isClean === false && " verdict--found"}">${isClean !== undefined && html`<strong>${nameVerdict(isClean)}:</strong> `}${why}.</p>
-${writeFacts(general)}
+${writeFacts(report)}
 ${writeOtherYears(report)}
-<p class="row only-screen"><a class="button" href="/dissemination/report/pdf/${reportId}">PDF of the report</a></p>
+<p class="row only-screen"><a class="button" href="${linkToPdf(reportId)}">PDF of the report</a></p>
+${writeAddresses(shown)}
 <nav class="only-screen" aria-label="Parts of the report"><ul class="toc">${sections.map(
       ([id, title, total]) => html`<li><a href="#${id}">${title}</a> (${formatNumber(total)})</li>`,
     )}<li><a href="#extract">CSV, API and citation</a></li></ul></nav>
 ${writeFindings(shown)}
-${writeAwards(reportId, report)}
+${writeAwards(shown)}
 ${others.map((part) => writePart(part, shown))}
 ${writeGeneral(context, general)}
 ${writeReportExtract(context, reportId, { name, year: general.audit_year, tables: tables.map((part) => part.name) })}
@@ -64,18 +61,19 @@ ${writeReportExtract(context, reportId, { name, year: general.audit_year, tables
 
 /** The page for a report that the public cannot see. */
 export function writeUnknownReport(context: PageContext, reportId: string): string {
-  const title = "No public report has this ID";
-  const explorer = linkToExplorer(
-    context.facts?.api[0]?.schema ?? "",
-    writeQuery({ report_ids: [reportId] }),
-    true,
-  );
-  return writeNotFound(
-    context,
-    title,
-    html`The report <code class="id">${reportId}</code> is suppressed, was resubmitted, or does not exist. If you have a Tribal key,
-  <a href="${explorer}">open it in the explorer</a>, and enter the key there.`,
-  );
+  return writeNotFound(context, "No public report has this ID", adviseOnReport(context, reportId));
+}
+
+/** Says what may be wrong with an ID that no public report has. A suppressed report is like one that does not exist. */
+export function adviseOnReport({ facts }: PageContext, reportId: string): Html {
+  const schema = facts?.api[0]?.schema ?? "";
+  const explorer = linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true);
+  if (!isReportId(reportId.toUpperCase()))
+    return html`<p><code class="id">${cut(reportId, 60)}</code> is not a report ID. A report ID is a year, a month, a source and ten digits, such as
+  <code class="id">2023-06-GSAFAC-0000000001</code>.</p>`;
+  return html`<p>The report <code class="id">${reportId}</code> is suppressed, was resubmitted, or does not exist: check the digits. If you have a
+  Tribal key, <a href="${explorer}">open it in the explorer</a>, and enter the key there. If it was resubmitted, search for the auditee’s name, UEI or EIN
+  to find the newest report.</p>`;
 }
 
 /** The path of an auditee's page. Older reports have no UEI. */
@@ -94,7 +92,8 @@ const linkTo = (path: string | undefined, text: Content): Content =>
   path === undefined ? text : html`<a href="${path}">${text}</a>`;
 const linkAuditee = (general: Row, name: string) => linkTo(linkToAuditee(general), name);
 
-function writeFacts(general: Report["general"]): Html {
+function writeFacts(report: Report): Html {
+  const { general } = report;
   const day = (column: string) => general[column] && formatDay(String(general[column]));
   const expended = general.total_amount_expended;
   const place = [general.auditee_city, general.auditee_state].filter(Boolean).join(", ");
@@ -102,15 +101,33 @@ function writeFacts(general: Report["general"]): Html {
     ["Audit year", String(general.audit_year ?? "")],
     ["Fiscal year", [day("fy_start_date"), day("fy_end_date")].filter(Boolean).join(" to ")],
     ["Federal awards expended", typeof expended === "number" && formatMoney(expended)],
-    ["Opinion on the financial statements", describeOpinion(general)],
+    ["Opinion on the financial statements", describeOpinion(report.result)],
     ["Auditee", [entityTypes[String(general.entity_type)], place].filter(Boolean).join(", ")],
     ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
-    ["Accepted", String(day("fac_accepted_date") ?? "")],
+    ["Accepted", String(day("fac_accepted_date") || "not stated")],
+    ["Management decision due", describeDecision(report)],
     ["Report ID", html`<code class="id">${String(general.report_id)}</code>`],
   ];
   return html`<dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
+}
+
+/** When the management decision on the findings is due. */
+function describeDecision({ counts, management_decision_due: due }: Report): Content {
+  if (counts.findings === 0) return false;
+  if (due === null) return "not known, because the report does not state when it was accepted";
+  return html`${formatDay(due)} <span class="hint">Six months after the report was accepted (2 CFR 200.521(d))</span>`;
+}
+
+/** Where paper leads. */
+function writeAddresses({ appUrl, reportId, report }: ShownReport): Html {
+  const auditee = linkToAuditee(report.general);
+  const address = (name: string, path: string) =>
+    html`<li>${name}: <span class="address">${appUrl}${path}</span></li>`;
+  return html`<ul class="print-only">${address("PDF of the report", linkToPdf(reportId))}${
+    auditee !== undefined && address("All years of this auditee", auditee)
+  }</ul>`;
 }
 
 function writeOtherYears({ general, other_reports: others }: Report): Content {
@@ -134,13 +151,13 @@ function writeOtherYears({ general, other_reports: others }: Report): Content {
 /** Columns that have the same value in all rows of a report, and those that say nothing about it. */
 const left = new Set(["report_id", "auditee_uei", "audit_year", "fac_accepted_date", "row_number"]);
 
-function writePart(part: Table, { reportId, report }: Shown): Html {
+function writePart(part: Table, { appUrl, reportId, report }: ShownReport): Html {
   const { total = 0, rows = [] } = report.parts[part.name] ?? {};
   const joined = rows.map(joinAln);
   const names = [...new Set(joined.flatMap(Object.keys))].filter((name) => !left.has(name));
   const shown = chooseShown(part.name, names);
   return html`<section aria-labelledby="${part.name}"><h2 id="${part.name}">${part.title} (${formatNumber(total)})</h2>
-${rows.length < total && html`<p>The first ${formatNumber(rows.length)} rows. <a href="/record/${reportId}/${part.name}.csv">All rows as CSV</a></p>`}
+${rows.length < total && html`<p>The first ${formatNumber(rows.length)} rows. ${printedLink(appUrl, `/record/${reportId}/${part.name}.csv`, "All rows as CSV")}</p>`}
 ${isNarrative(part) ? joined.map((row) => writeValues(part, row, shown)) : writeTable(part, joined, shown)}
 </section>`;
 }

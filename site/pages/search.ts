@@ -1,4 +1,4 @@
-import { describeFindings, describeOpinion } from "../finding-words.ts";
+import { describeFindings } from "../finding-words.ts";
 import { describeCriteria, linkFindings } from "../findings/read-criteria.ts";
 import { readFindingsText } from "../findings/read-text.ts";
 import { formatMoney, formatNumber } from "../format.ts";
@@ -10,12 +10,14 @@ import { listExamples } from "../search/list-examples.ts";
 import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
+import { listResult, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
+import { adviseOnAuditee } from "./auditee.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
-import { linkToAuditee, linkToAuditor } from "./report.ts";
+import { adviseOnReport, linkToAuditee, linkToAuditor } from "./report.ts";
 
 /** A search, the meanings that it may have, and what was found. */
 interface SearchResult {
@@ -72,9 +74,9 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   const reading = readings[chosen];
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
-${writeFilters(context, result)}
-${writeChoices(result, chosen)}
 ${writeGroups(reading)}
+${reading.criteria.report_ids === undefined && writeFilters(context, result)}
+${writeChoices(result, chosen)}
 ${writeRelated(found)}
 ${writePrograms(result, reading)}
 ${writeTexts(result)}
@@ -88,8 +90,10 @@ const formatTotal = (total = 0): string =>
 
 /** Links to the pages about what the search names. */
 function writeGroups({
-  criteria: { state, agency, program, uei, ein, auditor_ein: auditor },
+  criteria: { report_ids: [report] = [], state, agency, program, uei, ein, auditor_ein: auditor },
 }: Reading): Content {
+  if (report !== undefined)
+    return html`<p><a href="/record/${report}">Findings, awards and all else in report ${report}</a></p>`;
   const auditee = uei ?? ein;
   const links = [
     state && html`<a href="/state/${state}">${states[state]}</a>`,
@@ -192,12 +196,12 @@ function writePrograms({ found: { programs } }: SearchResult, { criteria }: Read
 
 function writeRows({ criteria }: Reading, { rows }: Found): Html {
   const isOfAgency = criteria.agency !== undefined;
-  const money = (dollars: number | null) => dollars !== null && formatMoney(dollars);
+  const money = (dollars: number | null) => (dollars === null ? "not stated" : formatMoney(dollars));
   const headings = [
     "Auditee",
-    "Fiscal year end",
+    "Audit year",
     "Accepted",
-    "Opinion",
+    "Result",
     "Findings",
     { text: "Federal awards expended", isNumber: true },
     ...(isOfAgency
@@ -218,15 +222,13 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
           <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
-        html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span> ${auditee && html`<span class="hint"><a href="${auditee}">all years</a></span>`}`,
-        html`<span class="unbroken">${row.fac_accepted_date}</span>`,
-        describeOpinion(row),
+        html`${row.audit_year || "not stated"} ${row.fy_end_date && html`<span class="hint">fiscal year ended <span class="unbroken">${row.fy_end_date}</span></span>`} ${auditee && html`<span class="hint"><a href="${auditee}">all years</a></span>`}`,
+        html`<span class="unbroken">${row.fac_accepted_date ?? "not stated"}</span>`,
+        writeVerdict(row),
         describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
-        auditor
-          ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>`
-          : row.auditor_firm_name,
+        auditor ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>` : "not stated",
         html`<code class="id">${row.report_id}</code>
           <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],
@@ -282,7 +284,7 @@ export const searchColumns = [
   "audit_year",
   "fy_end_date",
   "fac_accepted_date",
-  "opinion",
+  ...resultColumns,
   "findings",
   "material_weaknesses",
   "repeat_findings",
@@ -293,21 +295,27 @@ export const searchColumns = [
 
 /** The rows of a CSV file of audits. amount_expended is of the agency or program that was searched for. */
 export const listSearchRows = ({ rows }: Found): Record<string, unknown>[] =>
-  rows.map((row) => ({ ...row, opinion: describeOpinion(row) }));
+  rows.map((row) => ({ ...row, ...listResult(row) }));
 
 /** What was understood, and what to do next. */
 function writeNothing(context: PageContext, result: SearchResult): Html {
   const { facts } = context;
   const { text, readings } = result;
+  const { report_ids: [reportId] = [], uei, ein } = readings[0]?.criteria ?? {};
   const narrowest = readings.filter(
     ({ criteria: { state, year } }) =>
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
   );
   const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year ?? criteria.findings);
+  const auditee = ein ?? (/\d/.test(uei ?? "") ? uei : undefined);
+  const found = html`<p class="lead" role="status">No public audit was found for “${text}”.</p>`;
+  // An ID is nothing else.
+  if (!isNarrowed && reportId !== undefined) return html`${found}${adviseOnReport(context, reportId)}`;
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
-  return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+  return html`${found}
+${!isNarrowed && auditee !== undefined && adviseOnAuditee(context, auditee)}
 ${writeRelated(result.found)}
 ${writeFindingsLink(result)}
 ${writeTexts(result)}
@@ -324,7 +332,6 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
 <h2>What to try</h2>
 <ul>
   ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or look for audits without findings too" : ""}.</li>`}
-  ${writeRecordLink(schema, readings)}
   <li>Use fewer words, or only their first letters. Every word of a search must be in one name.</li>
   <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
   <li>Look for a state, a year, an agency or a program in the <a href="/totals">totals</a>.</li>
@@ -359,13 +366,3 @@ const elsewhere: { name: string; table: string; filter: Omit<Filter, "value"> }[
     filter: { column: "auditee_address_line_1", operator: "contains" },
   },
 ];
-
-/** A suppressed report can be opened if its ID is known. */
-function writeRecordLink(schema: string, readings: Reading[]): Html | false {
-  const { report_ids } = readings.find(({ criteria }) => criteria.report_ids)?.criteria ?? {};
-  return (
-    report_ids !== undefined &&
-    html`<li>If you have a Tribal key, <a href="${linkToExplorer(schema, writeQuery({ report_ids }), true)}">open the report in the
-      explorer</a>, and enter the key there.</li>`
-  );
-}

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type RelatedPrograms, relatedPrograms } from "../findings/find-findings.ts";
+import { findingCounts, resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "./limit-queries.ts";
 import type { Reading } from "./read-search.ts";
 
@@ -27,11 +28,8 @@ const found = z.object({
       auditor_ein: z.string().nullable(),
       total_amount_expended: z.number().nullable(),
       fac_accepted_date: z.string().nullable(),
-      gaap_results: z.string().nullable(),
-      sp_framework_opinions: z.string().nullable(),
-      findings: z.number(),
-      material_weaknesses: z.number(),
-      repeat_findings: z.number(),
+      ...resultParts,
+      ...findingCounts.shape,
       /** Of the agency or program that the reading names. */
       amount_expended: z.number().nullable(),
     }),

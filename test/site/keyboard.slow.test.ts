@@ -172,7 +172,12 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
     await tabTo(page, /^Check$/);
     await press(page, "Enter");
     await page.waitForURL(/\/check\?u=.*&aln=HHS$/);
-    for (const name of [/^CSV for spreadsheets$/, /^what changed$/, /^Atom feed$/]) await tabTo(page, name);
+    for (const name of [
+      /^CSV for spreadsheets$/,
+      /^New and changed reports .* by publication$/,
+      /^Atom feed$/,
+    ])
+      await tabTo(page, name);
   });
 
   it("a person searches findings for a phrase, and opens one", async () => {

@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningApp } from "../../shared/web/start-app.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
@@ -74,6 +75,20 @@ beforeAll(async () => {
       fac_accepted_date: "2023-09-01",
     }),
     submission(31, { ...twins, fy_end_date: "2022-06-30", fac_accepted_date: "2023-01-01" }),
+    submission(40, {
+      auditee_name: "Elm Town",
+      auditee_uei: "ELMTOWN12345",
+      gaap_results: "unmodified_opinion",
+      is_going_concern_included: "Yes",
+      fac_accepted_date: "",
+    }),
+    submission(41, {
+      auditee_name: "Fir Town",
+      auditee_uei: "FIRTOWN12345",
+      entity_type: "local",
+      gaap_results: "unmodified_opinion",
+      fac_accepted_date: "",
+    }),
     submission(32, { ...twins, audit_year: "2021", gaap_results: "adverse_opinion" }),
     // With Alder and Biennial City, these are 20 reports.
     ...range(18, 100).map((each) => submission(each, peer)),
@@ -117,6 +132,7 @@ beforeAll(async () => {
     })),
     ...[3, 20, 150].map((each) => ({ ...award, report_id: id(each), award_reference: "AWARD-0001" })),
     ...range(18, 100).map((each) => ({ ...award, report_id: id(each), award_reference: "AWARD-0001" })),
+    { ...award, report_id: id(40), award_reference: "AWARD-0001", audit_report_type: "A" },
   ]);
   const grave = {
     is_material_weakness: "Y",
@@ -130,6 +146,7 @@ beforeAll(async () => {
     finding(1, "2023-002", { is_questioned_costs: "Y", type_requirement: "I" }),
     ...range(25).map((each) => finding(2, number(each))),
     finding(3, "2021-001"),
+    finding(41, "2023-001"),
     finding(20, "2023-001", { is_material_weakness: "Y" }),
     ...range(5).map((each) => finding(150, number(each))),
     // Five of the peers have one finding, and two have three.
@@ -166,10 +183,11 @@ async function get(target: string) {
   const headers = { "x-forwarded-for": `2001:db8:${clients.toString(16)}::1`, accept: "text/html" };
   return send(service.url, target, { headers });
 }
-/** What a person reads. */
+/** What a person reads on a screen. */
 const read = (html: string) =>
   html
     .replace(/^.*<main[^>]*>|<\/main>.*$/gs, "")
+    .replace(/<(\w+) class="print-only[^>]*>.*?<\/\1>/gs, "")
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ");
 const open = async (target: string) => read((await get(target)).text);
@@ -185,6 +203,73 @@ describe("the page of a report", () => {
   ])("says first whether report %i is clean", async (report, verdict) => {
     expect(await open(`/record/${id(report)}`)).toMatch(
       new RegExp(`^ \\S.{0,40} ${verdict.trim().replaceAll(".", "\\.")}`),
+    );
+  });
+
+  it("and every other page give the same verdict, also if only the opinion on a program is modified", async () => {
+    const why =
+      "opinion unmodified; opinion on compliance adverse for 1 program; doubt that the auditee can continue as a going concern";
+    expect(await open(`/record/${id(40)}`)).toContain(`Not clean: no findings; ${why}.`);
+    for (const path of ["/auditee/ELMTOWN12345", "/search?q=Elm+Town", "/check?u=ELMTOWN12345"])
+      expect([path, await open(path)]).toEqual([path, expect.stringContaining(`Not clean ${why} `)]);
+    for (const path of ["/auditee/ELMTOWN12345.csv", "/search.csv?q=Elm+Town", "/check.csv?u=ELMTOWN12345"])
+      expect([path, (await get(path)).text]).toEqual([
+        path,
+        expect.stringContaining(`,not clean,unmodified,${why},`),
+      ]);
+  });
+
+  it.each([
+    [1, "Management decision due July 31, 2024 Six months after the report was accepted", "2024-07-31"],
+    [41, "Management decision due not known, because the report does not state when it was accepted", ""],
+    [4, "", ""],
+  ])(
+    "says of report %i when the management decision is due, as the check of a list does",
+    async (report, words, date) => {
+      const text = await open(`/record/${id(report)}`);
+      if (words === "") expect(text).not.toContain("Management decision");
+      else expect(text).toContain(words);
+      const [row] = parse((await get(`/check.csv?u=${id(report)}`)).text, { columns: true, bom: true });
+      expect(row).toMatchObject({ report_id: id(report), management_decision_due: date });
+    },
+  );
+
+  it("has on paper the addresses of its PDF, its other years, its other findings and its files", async () => {
+    const { text } = await get(`/record/${id(2)}`);
+    const paper = Array.from(
+      text.matchAll(/class="(?:print-only )?address"> ?\(?https:\/\/[^/]*([^<)]*)/g),
+      ([, path]) => path,
+    );
+    expect(paper).toEqual([
+      `/dissemination/report/pdf/${id(2)}`,
+      "/auditee/ALDERALDER12",
+      `/record/${id(2)}?page=2`,
+      `/record/${id(2)}/federal_awards.csv`,
+      `/record/${id(2)}`,
+    ]);
+  });
+
+  it("says once that the data has no amounts of questioned costs, where a finding has some", async () => {
+    expect(
+      (await open(`/record/${id(1)}`)).match(/only whether a finding has questioned costs/g),
+    ).toHaveLength(1);
+    expect(await open(`/record/${id(2)}`)).not.toContain("only whether a finding has questioned costs");
+  });
+
+  it("and the search for findings say of a missing text the same, and where to look", async () => {
+    const missing = `No text was submitted. Look in the <a href="/dissemination/report/pdf/${id(2)}">PDF of the report</a>.`;
+    for (const path of [`/record/${id(2)}`, "/findings?auditee=ALDERALDER12", "/findings?year=2022"])
+      expect([path, (await get(path)).text]).toEqual([path, expect.stringContaining(missing)]);
+  });
+
+  it("is where a found finding leads, on the page that has it", async () => {
+    const { text } = await get("/findings?auditee=ALDERALDER12&page=2");
+    expect(text).toContain(`<h2><a href="/record/${id(2)}?page=2#2022-024">`);
+  });
+
+  it("says of what is no report ID how one is written", async () => {
+    expect(await open("/record/2023-GSAFAC-12")).toContain(
+      "2023-GSAFAC-12 is not a report ID. A report ID is a year",
     );
   });
 
@@ -282,7 +367,7 @@ describe("the page of an auditee", () => {
     expect(text).toMatch(/^ City of Alder Local government in Iowa\. UEI ALDERALDER12/);
     expect(text).toContain("2 of 4 public reports are clean. The newest, of 2023: not clean: 2 findings");
     expect(text).toMatch(
-      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
+      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 management decision due 2024-07-31 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
     );
     expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
   });
@@ -305,8 +390,21 @@ describe("the page of an auditee", () => {
       );
   });
 
-  it("says why there is no comparison", async () => {
-    expect(await open("/auditee/SILENTSILENT")).toContain("There is no comparison: in each of these years");
+  it.each([
+    ["SILENTSILENT", "does not state what kind of auditee it is"],
+    ["FIRTOWN12345", "states no amount of federal awards expended"],
+    ["BIENNIAL1234", "fewer than 20 public reports of 2021 are from auditees of this kind and size"],
+  ])("says why a report of %s is not compared with others", async (uei, reason) => {
+    const [, list = ""] =
+      /aria-labelledby="peers">(.*?)<\/section>/s.exec((await get(`/auditee/${uei}`)).text) ?? [];
+    expect(list).toContain(`no comparison: `);
+    expect(read(list)).toContain(reason);
+  });
+
+  it("has no empty cell in a report's row", async () => {
+    for (const uei of ["FIRTOWN12345", "SILENTSILENT", "ALDERALDER12"])
+      for (const [row] of (await get(`/auditee/${uei}`)).text.matchAll(/<tr><th scope="row"><a .*?<\/tr>/gs))
+        expect(row).not.toMatch(/<td[^>]*>\s*<\/td>/);
   });
 
   it("says that a report covers two years", async () => {
@@ -417,3 +515,18 @@ it.each([
   expect([status, headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
   expect(text).toContain("<h1>");
 });
+
+it.each([
+  ["/no-such-page?x=1", "/no-such-page"],
+  [`/record/${id(1)}/x.csv`, `/record/${id(1)}/x.csv`],
+  ["/%3Cb%3E", "/&lt;b&gt;"],
+])(
+  "the page for the address %s says what was asked for, what may be wrong, and where to search",
+  async (target, asked) => {
+    const { text } = await get(target);
+    expect(text).toContain(
+      `You asked for <code class="address">${asked}</code>. The address may be mistyped`,
+    );
+    expect(text).toMatch(/<main.*<form class="search" action="\/search"/s);
+  },
+);

@@ -125,7 +125,7 @@ async function get(target: string, from = makeClient()) {
 }
 const search = (text: string, more = "") => get(`/search?q=${encodeURIComponent(text)}${more}`);
 const listReports = (text: string) =>
-  [...text.matchAll(/<code class="id">(\d{4}-\d\d-[^<]*)</g)].map(([, reportId]) =>
+  [...text.matchAll(/data-label="Report"><code class="id">(\d{4}-\d\d-[^<]*)</g)].map(([, reportId]) =>
     Number(reportId?.slice(-10)),
   );
 
@@ -219,12 +219,37 @@ describe("a search", () => {
       expect(text).toContain(part);
   });
 
-  it("for a report that is not public leads to where a Tribal key opens it", async () => {
-    const { text } = await search("2022-06-GSAFAC-0000099999");
-    expect(text).toMatch(
-      /Tribal key, <a href="[^"]*\/row\/general\?report_id=eq\.2022-06-GSAFAC-0000099999[&"]/,
-    );
+  it("for a report ID leads to the report first", async () => {
+    const { text } = await search(id(1));
+    const [, first] = /role="status">.*?<a href="([^"]*)"/s.exec(text) ?? [];
+    expect(first).toBe(`/record/${id(1)}`);
   });
+
+  it("for a report ID that is not public says what its page says, first of all and the same of each", async () => {
+    const answers = await Promise.all([20, 21, 99].map((each) => search(id(each))));
+    for (const [index, { text }] of answers.entries()) {
+      const own = id([20, 21, 99][index] ?? 0);
+      expect(text.replaceAll(own, id(20))).toBe(answers[0]?.text);
+      const [, advice = "none"] = /role="status">.*?<\/p>(<p>.*?<\/p>)/s.exec(text) ?? [];
+      expect(advice).toMatch(
+        new RegExp(`Tribal key, <a href="[^"]*/row/general\\?report_id=eq\\.${own}[&"]`),
+      );
+      expect((await get(`/record/${own}`)).text).toContain(advice);
+    }
+  });
+
+  it.each([
+    ["HHHHHHHH1234", "ZZZZZZZZ1234"],
+    ["998877665", "998877999"],
+  ])(
+    "for %s, which is not public, says what an auditee's page says of an unknown ID",
+    async (hidden, unknown) => {
+      const [one, other] = [(await search(hidden)).text, (await search(unknown)).text];
+      expect(other.replaceAll(unknown, hidden)).toBe(one);
+      const [, advice = "none"] = /role="status">.*?<\/p>\s*(<p>.*?<\/p>)/s.exec(one) ?? [];
+      expect((await get(`/auditee/${hidden}`)).text).toContain(advice);
+    },
+  );
 
   it.each([
     ["Medicaid California", "93.778+CA", "93.778 Medical Assistance Program"],
@@ -501,12 +526,13 @@ describe("what people and programs may type", () => {
 });
 
 describe("a row of a search", () => {
-  it("says when the audit was accepted, the opinion, and what was found", async () => {
+  it("says when the audit was accepted, the result, and what was found", async () => {
     const { text } = await search("st marys");
     const [, row = ""] = /<tr><th scope="row">(.*?)<\/tr>/s.exec(text) ?? [];
     expect(row).toContain("1 finding");
     expect(row).toMatch(/data-label="Accepted"><span class="unbroken">\d{4}-\d\d-\d\d</);
-    expect(row).toContain('data-label="Opinion"');
+    expect(row).toContain('data-label="Result">Not clean <span class="hint">opinion not stated</span>');
+    expect(row).toContain('data-label="Audit year">2023 ');
   });
 });
 

@@ -77,7 +77,9 @@ describe("a list of subrecipients", again, () => {
       bom: true,
     });
     expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "nothing public found"]);
-    await opened.getByRole("link", { name: "what changed" }).click();
+    await opened
+      .getByRole("link", { name: "New and changed reports in a list of 6 IDs, by publication" })
+      .click();
     await opened.getByRole("heading", { name: "Changes of reports in a list of 6 IDs" }).waitFor();
     await checkAccessibility();
     await checkFit();
@@ -93,6 +95,40 @@ describe("a list of subrecipients", again, () => {
       await checkFit();
     },
   );
+});
+
+it.each(["light", "dark"] as const)(
+  "examples in empty fields can be read in %s colors",
+  again,
+  async (colorScheme) => {
+    const { page } = await site.open("/check", { colorScheme });
+    const luminances = (await page.getByLabel("Program (ALN) or agency").evaluate((field) => {
+      const style = getComputedStyle(field, "::placeholder");
+      const measure = (color: string) => {
+        const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map((part) => {
+          const share = Number(part) / 255;
+          return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+      };
+      return [measure(style.color), measure(getComputedStyle(field).backgroundColor), Number(style.opacity)];
+    })) as [number, number, number];
+    const [text, ground, opacity] = luminances;
+    const contrast = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+    expect([contrast >= 4.5, opacity]).toEqual([true, 1]);
+  },
+);
+
+it("a phone has room for the longest words of headings", again, async () => {
+  const { page, checkLines } = await site.open("/auditee/ZZZZZZZZ1234", {
+    viewport: { width: 320, height: 700 },
+  });
+  for (const heading of ["h1", "h2"]) {
+    await page.evaluate(
+      `document.querySelector("main").innerHTML = '<div class="wrap"><${heading}>INTERGOVERNMENTAL</${heading}></div>'`,
+    );
+    await checkLines();
+  }
 });
 
 describe("the rows of a page", () => {

@@ -14,8 +14,7 @@ begin
         found.is_own,
         general.audit_year,
         general.fac_accepted_date,
-        -- 2 CFR 200.521(d)
-        (general.fac_accepted_date + interval '6 months')::date as due
+        publication.decision_due(general.fac_accepted_date) as due
       from publication.list_reports_of(ids) as found
       join disclosed.general on general.report_id = found.report_id
       where year is null or general.audit_year = year or found.id = found.report_id

@@ -19,17 +19,22 @@ begin
   end if;
   return jsonb_build_object(
     'reports', (
-      select coalesce(jsonb_agg(to_jsonb(listed) order by listed.audit_year desc, listed.fac_accepted_date desc, listed.report_id desc), '[]')
+      select coalesce(
+        jsonb_agg(
+          to_jsonb(listed) || publication.describe_result(listed.report_id)
+          order by listed.audit_year desc, listed.fac_accepted_date desc, listed.report_id desc
+        ),
+        '[]'
+      )
       from (
         select
           general.report_id, general.audit_year, general.fy_start_date, general.fy_end_date, general.fac_accepted_date,
           general.audit_period_covered, general.resubmission_version, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
-          general.auditee_state, general.entity_type, general.total_amount_expended, general.gaap_results,
-          general.sp_framework_opinions, general.auditor_firm_name, general.auditor_ein,
-          general.is_internal_control_material_weakness_disclosed, general.is_internal_control_deficiency_disclosed,
-          general.is_material_noncompliance_disclosed, general.is_going_concern_included,
+          general.auditee_state, general.entity_type, general.total_amount_expended, general.auditor_firm_name, general.auditor_ein,
           counted.counts,
-          publication.list_modified_programs(general.report_id) as modified_programs,
+          case
+            when (counted.counts ->> 'findings')::bigint > 0 then publication.decision_due(general.fac_accepted_date)
+          end as management_decision_due,
           publication.compare_with_peers(
             general.audit_year, general.entity_type, general.total_amount_expended, (counted.counts ->> 'findings')::bigint
           ) as peers

@@ -5,6 +5,7 @@ language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   general jsonb;
+  counts jsonb;
   findings jsonb;
   parts jsonb;
   of_auditee text[];
@@ -13,16 +14,19 @@ begin
   if general is null then
     return null;
   end if;
+  counts := publication.count_findings(asked_report_id);
   findings := publication.list_findings(asked_report_id, 20 * (least(greatest(asked_page, 1), 1000) - 1));
   of_auditee := array(
-    select publication.list_auditee_reports(
-      case when general ->> 'auditee_uei' ~ '^[A-Z0-9]{12}$' then general ->> 'auditee_uei' else general ->> 'auditee_ein' end
-    )
+    select publication.list_auditee_reports(publication.choose_auditee_id(general ->> 'auditee_uei', general ->> 'auditee_ein'))
   );
   parts := publication.list_report_parts(asked_report_id);
   return jsonb_build_object(
     'general', general,
-    'counts', publication.count_findings(asked_report_id),
+    'counts', counts,
+    'result', publication.describe_result(asked_report_id),
+    'management_decision_due', case
+      when (counts ->> 'findings')::bigint > 0 then publication.decision_due((general ->> 'fac_accepted_date')::date)
+    end,
     'findings', findings,
     'earlier', publication.list_earlier_findings(
       general ->> 'audit_year',
@@ -35,8 +39,6 @@ begin
       ),
       of_auditee
     ),
-    -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
-    'modified_programs', publication.list_modified_programs(asked_report_id),
     'parts', parts,
     -- Only of the awards that the page shows.
     'award_findings', (

@@ -42,8 +42,6 @@ begin
         'auditor_ein', general.auditor_ein,
         'total_amount_expended', general.total_amount_expended,
         'fac_accepted_date', general.fac_accepted_date,
-        'gaap_results', general.gaap_results,
-        'sp_framework_opinions', general.sp_framework_opinions,
         -- Of the agency or program that is searched for.
         'amount_expended', (
           select sum(awards.amount_expended)
@@ -51,7 +49,7 @@ begin
           where awards.report_id = general.report_id and awards.federal_agency_prefix = criteria ->> 'agency'
             and awards.federal_award_extension = coalesce(criteria ->> 'program', awards.federal_award_extension)
         )
-      ) || publication.count_findings(general.report_id)
+      ) || publication.count_findings(general.report_id) || publication.describe_result(general.report_id)
       order by place
     ),
     '[]'

@@ -97,10 +97,18 @@ begin
                 when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3, $6)
                 when $1 ? 'auditee' then publication.excerpt_text(plans.text, null, $6)
               end,
-              'earlier', case when $1 ? 'auditee' and shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
+              -- How many findings are before it in its report.
+              'place', (
+                select count(*)
+                from disclosed.finding_summaries as before
+                where before.report_id = shown.report_id and before.reference_number < shown.reference_number
+              ),
+              'earlier', case when shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
                 shown.audit_year,
                 (regexp_split_to_array(shown.prior_finding_ref_numbers, '[,;\s]+'))[1:200],
-                (select own.reports from own)
+                array(
+                  select publication.list_auditee_reports(publication.choose_auditee_id(general.auditee_uei, general.auditee_ein))
+                )
               ) end
             )
             order by shown.place
@@ -129,5 +137,5 @@ begin
 end
 $$;
 comment on function publication.search_findings is
-  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for. For an auditee, "earlier" has the public findings that a finding repeats.';
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
 grant execute on function publication.search_findings to site;
