@@ -172,7 +172,8 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
     await tabTo(page, /^Check$/);
     await press(page, "Enter");
     await page.waitForURL(/\/check\?u=.*&aln=HHS$/);
-    for (const name of [/^CSV for spreadsheets$/, /^what changed$/, /^Atom feed$/]) await tabTo(page, name);
+    for (const name of [/^CSV for spreadsheets$/, /^What changed for these auditees since /, /^Atom feed$/])
+      await tabTo(page, name);
   });
 
   it("a person searches findings for a phrase, and opens one", async () => {

@@ -77,8 +77,8 @@ describe("a list of subrecipients", again, () => {
       bom: true,
     });
     expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "nothing public found"]);
-    await opened.getByRole("link", { name: "what changed" }).click();
-    await opened.getByRole("heading", { name: "Changes of reports in a list of 6 IDs" }).waitFor();
+    await opened.getByRole("link", { name: /^What changed for these auditees since / }).click();
+    await opened.getByRole("heading", { name: /^Changes of reports in a list of 6 IDs, since / }).waitFor();
     await checkAccessibility();
     await checkFit();
   });
