@@ -51,22 +51,19 @@ deploy() {
   output=$(docker compose run --rm -T --env PGDATABASE=single_audit_restored migrate 2>&1) || fail "The deployment failed.
 $output"
 }
-# ask DATABASE SQL: the database's answer; nothing if it is new.
+# ask SQL: the answer of this host's database; nothing if it is new.
 ask() {
-  psql "$1" << SQL
+  psql single_audit << SQL
 select to_regclass('ledger.entries') is not null as is_deployed \gset
 \if :is_deployed
-$2;
+$1;
 \endif
 SQL
 }
 # drop DATABASE: drops it if it exists.
 drop() { echo "set client_min_messages = warning; drop database if exists $1 with (force)" | psql postgres; }
-# waiting_in DATABASE: prints 1 if the database has revocations or releases that are not in the ledger.
-waiting_in() {
-  ask "$1" "select 1 from ledger.claim where place is not null
-    and exists (select from ledger.entries where object_number is null)"
-}
+is_waiting="select 1 from ledger.claim where place is not null
+  and exists (select from ledger.entries where object_number is null)"
 waits="This host's database has revocations or releases that are not in the ledger yet. To write them, run docker compose run --rm publish --continue-ledger, and try again."
 # put_back: gives this host's database its name back, if another one does not have it.
 put_back() {
@@ -86,7 +83,7 @@ docker compose up --detach --wait postgres storage
 put_back
 exists=$(echo "select 1 from pg_database where datname = 'single_audit'" | psql postgres)
 if [ -n "$exists" ] && [ -z "$replace" ]; then
-  data=$(ask single_audit "select 1 where exists (select from access.api_keys where tier <> 'demo') or exists (select from publication.data_sets)")
+  data=$(ask "select 1 where exists (select from access.api_keys where tier <> 'demo') or exists (select from publication.data_sets)")
   [ -z "$data" ] || fail "This host's database has keys or a data set. To drop it and put the backup in its place, add --replace."
 fi
 
@@ -132,23 +129,40 @@ fi
 
 echo "Replacing the database ..."
 if [ -n "$exists" ]; then
-  waiting=$(waiting_in single_audit)
+  waiting=$(ask "$is_waiting")
   [ -z "$waiting" ] || fail "$waits"
 fi
 trap '' INT TERM HUP
 if [ -n "$exists" ]; then
-  # Something may have been revoked since. So the old database gets another name, under which nobody connects, and is asked again.
-  psql postgres << 'SQL' || { put_back; fail "The database could not be replaced. Try again."; }
+  # Something may have been revoked since. So the old database gets another name, under which nobody connects, and is asked again. All
+  # this is one session, because services that try to connect meanwhile would slow down the start of another.
+  waiting=$(
+    psql postgres << SQL
+set client_min_messages = error;
 alter database single_audit allow_connections false;
 select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = 'single_audit' \g /dev/null
 alter database single_audit rename to single_audit_replaced;
 alter database single_audit_replaced allow_connections true;
+\connect single_audit_replaced
+\set waits false
+select to_regclass('ledger.entries') is not null as is_deployed \gset
+\if :is_deployed
+select exists ($is_waiting) as waits \gset
+\endif
+\connect postgres
+\if :waits
+alter database single_audit_replaced rename to single_audit;
+\echo 1
+\else
+alter database single_audit_restored rename to single_audit;
+\endif
 SQL
-  waiting=$(waiting_in single_audit_replaced) || waiting=unknown
-  [ -z "$waiting" ] || { put_back; fail "$waits"; }
+  ) || { put_back; fail "The database could not be replaced. Try again."; }
+  [ -z "$waiting" ] || fail "$waits"
+else
+  echo 'alter database single_audit_restored rename to single_audit' | psql postgres
 fi
 trap - EXIT
-echo 'alter database single_audit_restored rename to single_audit' | psql postgres
 drop single_audit_replaced
 trap - INT TERM HUP
 echo "Restored. Starting all services ..."

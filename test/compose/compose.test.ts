@@ -272,8 +272,6 @@ describe("npm run compose:restore", () => {
   test("nor a database in which a key was revoked after that check", async () => {
     const { status, output, ran } = await runScript("restore", ["--replace", await makeBackup()], undefined, {
       "ON_ERROR_STOP=1 postgres": "1",
-      // Its name while it is replaced.
-      single_audit_replaced: "1",
       psql: "",
     });
     expect([status, output]).toEqual([1, expect.stringContaining("not in the ledger yet")]);

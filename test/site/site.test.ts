@@ -424,7 +424,7 @@ describe("the totals", again, () => {
       .getByRole("link", { name: String(state?.submissions), exact: true })
       .first()
       .click();
-    await page.waitForURL(/\/search\?state=\w\w&year=2023$/);
+    await page.waitForURL(/\/search\?year=2023&state=\w\w$/);
     await page.getByRole("status").getByText(`${state?.submissions} audits`).waitFor();
   });
 });
