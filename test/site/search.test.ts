@@ -46,8 +46,16 @@ beforeAll(async () => {
     named(13, "Drake University", { auditee_state: "IA", auditee_uei: "QWERTZUIOPAS" }),
     named(14, '<b onclick="alert(1)">50%_\\ Bold & Sons</b>'.replaceAll('"', '""'), { auditee_state: "TX" }),
     named(15, "Gary", { auditee_state: "IN" }),
-    named(16, "Saint Bernard Parish", { auditee_state: "LA", auditee_city: "ST.LUKE" }),
-    named(17, "St. Bernard School", { auditee_state: "LA", auditee_city: "Saint Luke" }),
+    named(16, "Saint Bernard Parish", {
+      auditee_state: "LA",
+      auditee_city: "ST.LUKE",
+      auditee_uei: "PPPPPPPP1234",
+    }),
+    named(17, "St. Bernard School", {
+      auditee_state: "LA",
+      auditee_city: "Saint Luke",
+      auditee_uei: "RRRRRRRR1234",
+    }),
     named(20, "Hidden Nation", {
       auditee_state: "IA",
       auditee_city: "Hometown",
@@ -368,6 +376,16 @@ describe("a search", () => {
     expect((await search("93.778")).text).toContain('data-label="Of which 93.778">$1,234,567<');
   });
 });
+
+it.each(["St. Bernard", "Saint Bernard", "ST BERNARD"])(
+  "%s names auditees with “St.” and with “Saint”",
+  async (name) => {
+    const [row] = await here.select("select publication.list_named_ids('auditee', $1) -> 'total' as total", [
+      name,
+    ]);
+    expect(row).toEqual({ total: 2 });
+  },
+);
 
 describe("suppressed and superseded audits", () => {
   it.each([

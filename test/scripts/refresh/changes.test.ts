@@ -274,3 +274,48 @@ it.each([
   const page = await send(service.url, `/changes?${query}`);
   expect([page.status, page.text]).toEqual([200, expect.stringContaining("Not understood: “")]);
 });
+
+it("says which parts of a changed report differ", async () => {
+  const load = async (more: Record<string, string>, name: string) => {
+    await here.write("general", [submission(7001, more), submission(7002), submission(7003)]);
+    await here.write(
+      "passthrough",
+      [7001, 7002, 7003].map((number) => ({
+        report_id: id(number),
+        passthrough_name: number === 7003 ? "" : name,
+      })),
+    );
+    await here.write("resubmission", []);
+    const { code, output } = await here.publish("--force", "--accept-shrink", "--accept-growth");
+    expect(code, output).toBe(0);
+  };
+  await load({ gaap_results: "unmodified_opinion", total_amount_expended: "1" }, "A");
+  await load(
+    { gaap_results: "qualified_opinion", total_amount_expended: "2", auditee_contact_name: "B" },
+    "B",
+  );
+  const [found] = await here.list("select publication.describe_changes()");
+  const [{ reports }] = changesSchema.parse(found) as [Change];
+  expect(Object.entries(reports).map(([report, { parts }]) => [report, parts])).toEqual([
+    [id(7001), ["amount", "awards", "opinions", "other"]],
+    [id(7002), ["awards"]],
+  ]);
+});
+
+it("names the public report that a new report replaces", async () => {
+  await publish([8001, 8002]);
+  const chain = (from: number, to: number) => [
+    { report_id: id(from), version: "1", status: "deprecated_via_resubmission", next_report_id: id(to) },
+    { report_id: id(to), version: "2", status: "most_recent", previous_report_id: id(from) },
+  ];
+  await publish([8001, 8002, 8011, 8012], [8002], {}, [...chain(8001, 8011), ...chain(8002, 8012)]);
+  for (const reader of ["describe_changes()", "list_changes('{}')"]) {
+    const [found] = await here.list(`select publication.${reader}`);
+    const [{ reports }] = changesSchema.parse(found) as [Change];
+    expect(Object.entries(reports).map(([report, { replaces }]) => [report, replaces])).toEqual([
+      [id(8011), id(8001)],
+      // The report before it is suppressed.
+      [id(8012), undefined],
+    ]);
+  }
+});
