@@ -4,7 +4,10 @@ import type { CheckedEntry } from "./check-reports.ts";
 /** A report with findings, and when the management decision on them is due. */
 export interface Decision {
   report_id: string;
+  /** What was typed into the list. */
+  entry: string;
   auditee_name: string | null;
+  auditee_city: string | null;
   auditee_state: string | null;
   audit_year: string | null;
   findings: number;
@@ -35,33 +38,35 @@ export const decisionSorts = {
 export type DecisionSort = keyof typeof decisionSorts;
 
 /** Compares a date with today. */
-export function judgeDue(due: string | null, today: Date): DueState {
+export function judgeDue(due: string | null, today: string): DueState {
   if (due === null) return noDueDate;
-  if (due < writeUtcDate(today)) return "past due";
+  if (due < today) return "past due";
   return due <= addMonths(today, 1) ? "due within a month" : "due later";
 }
 
 /** Lists the decisions on all reports of a checked list, including older ones, each once, by date. */
-export function listDecisions(checked: CheckedEntry[], today: Date): Decision[] {
-  const listed = checked
-    .flatMap(({ report, other }) => report ?? other ?? [])
-    .flatMap(({ decisions, auditee_name, auditee_state }) =>
-      decisions.map((decision) => ({
-        ...{ ...decision, auditee_name, auditee_state },
-        state: judgeDue(decision.due, today),
-      })),
-    );
+export function listDecisions(checked: CheckedEntry[], today: string): Decision[] {
+  const listed = checked.flatMap(({ typed, report, other }) => {
+    const {
+      decisions = [],
+      auditee_name = null,
+      auditee_city = null,
+      auditee_state = null,
+    } = report ?? other ?? {};
+    const auditee = { entry: typed, auditee_name, auditee_city, auditee_state };
+    return decisions.map((decision) => ({ ...decision, ...auditee, state: judgeDue(decision.due, today) }));
+  });
   return [...new Map(listed.map((decision) => [decision.report_id, decision])).values()].sort(
     decisionSorts.due,
   );
 }
 
 /** Without a choice, the recent decisions are listed, or all if the due date of none is recent. */
-export const chooseDueFilter = (decisions: Decision[], today: Date): DueFilter =>
+export const chooseDueFilter = (decisions: Decision[], today: string): DueFilter =>
   filterDecisions(decisions, "recent", today).some(({ due }) => due !== null) ? "recent" : "all";
 
 /** Chooses decisions by when they are due. */
-export function filterDecisions(decisions: Decision[], filter: DueFilter, today: Date): Decision[] {
+export function filterDecisions(decisions: Decision[], filter: DueFilter, today: string): Decision[] {
   const lastYear = addMonths(today, -12);
   const isListed: Record<DueFilter, (decision: Decision) => boolean> = {
     recent: ({ due }) => due === null || due >= lastYear,
@@ -72,7 +77,7 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
   return decisions.filter(isListed[filter]);
 }
 
-function addMonths(date: Date, months: number): string {
+function addMonths(date: string, months: number): string {
   const moved = new Date(date);
   moved.setUTCMonth(moved.getUTCMonth() + months);
   return writeUtcDate(moved);

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
+import { writeEasternDate } from "../format.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
 import { refuseUnread } from "../read-filters.ts";
@@ -49,7 +50,7 @@ export function serveCheck(
   const runCheck = async (request: FastifyRequest, reply: FastifyReply, typed: Asked) => {
     const [list, wanted] = [readList(typed.list), readWanted(typed)];
     const checked = await check(identifyVisitor(request, reply), list, wanted);
-    const today = new Date();
+    const today = writeEasternDate(new Date());
     const decisions = listDecisions(checked, today);
     const due = wanted.due ?? chooseDueFilter(decisions, today);
     const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[wanted.sort ?? "due"]);

@@ -1,5 +1,4 @@
 import { describeOpinion } from "../finding-words.ts";
-import { writeUtcDate } from "../format.ts";
 import { nameVerdict } from "../verdict.ts";
 import { type Checked, type CheckedEntry, judge } from "./check-reports.ts";
 import { findReportOf } from "./compare-years.ts";
@@ -51,7 +50,12 @@ const writeEntry = (entry: CheckedEntry, wanted: Wanted) => ({
 });
 
 /** Writes a checked list in its order. */
-export function writeCheckTable(checked: CheckedEntry[], wanted: Wanted, today: Date, appUrl: string): Table {
+export function writeCheckTable(
+  checked: CheckedEntry[],
+  wanted: Wanted,
+  today: string,
+  appUrl: string,
+): Table {
   const rows = checked.map((entry) => {
     const { report } = entry;
     return {
@@ -136,11 +140,11 @@ export const linkToEntry = (entry: CheckedEntry): string =>
     : `/auditee/${entry.id}`;
 
 /** Writes management decisions. */
-export const writeDecisionTable = (decisions: Decision[], today: Date, appUrl: string): Table => ({
+export const writeDecisionTable = (decisions: Decision[], today: string, appUrl: string): Table => ({
   columns: decisionColumns,
   rows: decisions.map((decision) => ({
     ...decision,
-    as_of: writeUtcDate(today),
+    as_of: today,
     management_decision_due: decision.due,
     address: `${appUrl}/record/${decision.report_id}`,
   })),
@@ -150,8 +154,10 @@ const decisionColumns = [
   "management_decision_due",
   "state",
   "as_of",
+  "entry",
   "report_id",
   "auditee_name",
+  "auditee_city",
   "auditee_state",
   "audit_year",
   "findings",

@@ -21,7 +21,7 @@ import {
 } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { capitalize, formatDay, formatNumber, writeUtcDate } from "../format.ts";
+import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
@@ -38,7 +38,7 @@ interface CheckResult {
   checked: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
-  today: Date;
+  today: string;
   /** All management decisions, and those that the page shows, in their order. */
   decisions: Decision[];
   shownDecisions: Decision[];
@@ -122,7 +122,7 @@ ${
 ${writeDecisions(result)}
 <p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
   six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)). “Past due” means due before
-  ${writeDate(result.today)}, when this page was made.</p>
+  ${formatDay(result.today)}, when this page was made.</p>
 ${
   path === undefined &&
   html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
@@ -222,7 +222,7 @@ function writeDecisions(result: CheckResult): Content {
   const rows = shownDecisions.slice(0, mostDecisions).map((decision) => ({
     cells: [
       writeDueDate(decision.due, today),
-      html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a>`,
+      html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a> <span class="hint">${[decision.auditee_city, decision.auditee_state].filter(Boolean).join(", ")}</span>`,
       decision.audit_year,
       formatNumber(decision.findings),
     ],
@@ -245,8 +245,6 @@ ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 </section>`;
 }
 
-const writeDate = (date: Date): string => formatDay(writeUtcDate(date));
-
 /** Which decisions are listed, on which reports, and when. */
 function describeDecisions({
   decisions,
@@ -257,7 +255,7 @@ function describeDecisions({
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${writeDate(today)}. Decisions are due on every report of these auditees
+  ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on every report of these auditees
   with findings${aln && ` on ${aln}`}, ${years ? `for audit year ${years.join(", ")}` : "in all years"}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
@@ -275,7 +273,7 @@ function changePath(path: string, choice: Record<string, string>): string {
 }
 
 /** A date on which a decision is due, marked if it is past or near. */
-function writeDueDate(due: string | null, today: Date): Content {
+function writeDueDate(due: string | null, today: string): Content {
   const state = judgeDue(due, today);
   if (due === null) return state;
   return html`<time class="unbroken" datetime="${due}">${due}</time>${
@@ -361,7 +359,7 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
   ${wanted.isByYear && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
 }
 
-function writeCells(line: CheckedEntry, wanted: Wanted, today: Date): Content[] {
+function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[] {
   const { kind, report, other } = line;
   const auditee = writeAuditee(line, wanted);
   if (report === undefined) {

@@ -104,7 +104,7 @@ function writeNumbers({ criteria, found: { numbers } }: FindingsResult): Content
   return (
     together !== undefined &&
     (links
-      ? html`<p>Counted together: ${links}. Choose a number to see only its findings.</p>`
+      ? html`<p>Counted together: ${links}.${links.length > 1 && " Choose a number to see only its findings."}</p>`
       : html`<p>No public award has the number ${together}, with or without a letter code.</p>`)
   );
 }
@@ -224,19 +224,20 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
 
 /** Says how the words were read if a search has more to it than words that all must be there. */
 function describeWords(alternatives: WordsPart[][]): string {
-  const isPlain = alternatives.length === 1 && !alternatives.flat().some((part) => part.is_excluded);
+  const isPlain =
+    alternatives.length === 1 &&
+    !alternatives.flat().some((part) => part.is_excluded || part.forms.length > 1);
+  if (isPlain) return "";
   const describePart = ({ forms, is_excluded: isExcluded }: WordsPart, index: number) =>
     (isExcluded ? " without " : index > 0 ? ", and for " : "") +
     forms.map((form) => `“${form}”`).join(" or ");
-  return alternatives
-    .map((parts) =>
-      parts
-        .filter(({ forms }) => !isPlain || forms.length > 1)
-        .sort((one, other) => Number(one.is_excluded) - Number(other.is_excluded))
-        .map(describePart)
-        .join(""),
-    )
-    .join(", or for ");
+  const read = alternatives.map((parts) =>
+    parts
+      .toSorted((one, other) => Number(one.is_excluded) - Number(other.is_excluded))
+      .map(describePart)
+      .join(""),
+  );
+  return [...new Set(read)].join(", or for ");
 }
 
 /** Says how the words were read. */

@@ -264,7 +264,7 @@ describe("a list", () => {
   });
 
   it("lists all decisions if none is recent, and says which they are, of which reports, and as of when", async () => {
-    const today = new Date().toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+    const today = new Date().toLocaleDateString("en-US", { dateStyle: "long", timeZone: "America/New_York" });
     const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023");
     const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
     expect(readRows(section)).toHaveLength(1);
@@ -275,7 +275,13 @@ describe("a list", () => {
     expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("without a due date: none of");
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
-    expect(saved).toMatchObject([{ state: "past due", as_of: new Date().toISOString().slice(0, 10) }]);
+    expect(saved).toMatchObject([
+      {
+        state: "past due",
+        as_of: new Date().toLocaleDateString("en-CA", { timeZone: "America/New_York" }),
+        entry: "POLKPOLK1234",
+      },
+    ]);
   });
 
   it("has the decisions without a due date, the last in their order", async () => {
