@@ -163,7 +163,7 @@ function describeResult({ list, checked, years, wanted }: CheckResult): string {
     ? `audit years ${years.join(", ")}`
     : wanted.years
       ? `audit year ${wanted.years.join(", ")}`
-      : "newest reports";
+      : nameReports(list, "newest reports");
   const parts = [
     `${found === 0 ? "none" : formatNumber(found)} with a public report`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
@@ -247,6 +247,7 @@ ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 
 /** Which decisions are listed, on which reports, and when. */
 function describeDecisions({
+  list,
   decisions,
   shownDecisions,
   due,
@@ -255,11 +256,11 @@ function describeDecisions({
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on every report of these auditees
+  ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on ${nameReports(list, "every report of these auditees")}
   with findings${aln && ` on ${aln}`}, ${years ? `for audit year ${years.join(", ")}` : "in all years"}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
-  }${!isByYear && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each entry.`}`;
+  }${!isByYear && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
 }
 
 /** The path of a check with another choice. */
@@ -280,6 +281,13 @@ function writeDueDate(due: string | null, today: string): Content {
     state !== "due later" &&
     html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
   }`;
+}
+
+/** Names the reports that a list asks for: those of its auditees, and those that it names. */
+function nameReports({ entries }: List, ofAuditees: string): string {
+  const named = entries.filter(({ kind }) => kind === "report ID").length;
+  if (named === 0) return ofAuditees;
+  return named === entries.length ? "the reports named" : `${ofAuditees}, and the reports named,`;
 }
 
 /** How many reports of each year are clean, with links to the check of that year. */

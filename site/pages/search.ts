@@ -15,7 +15,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { adviseOnAuditee } from "./auditee.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { scroll, table, writeDocument } from "./layout.ts";
+import { scroll, searchAudits, table, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 import { adviseOnReport, linkToAuditee, linkToAuditor } from "./report.ts";
 
@@ -41,9 +41,9 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     path: "/search",
     title,
     description: "Search the public federal single audits.",
-    searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
+${searchAudits(result?.text)}
 ${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== result.typed && tooLong, writeResult(context, result)]}
 </div>`,
   });

@@ -270,7 +270,7 @@ describe("a list", () => {
     expect(readRows(section)).toHaveLength(1);
     const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
     expect(words).toContain(
-      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each entry.`,
+      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
     expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("without a due date: none of");
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
@@ -279,7 +279,7 @@ describe("a list", () => {
       {
         state: "past due",
         as_of: new Date().toLocaleDateString("en-CA", { timeZone: "America/New_York" }),
-        entry: "POLKPOLK1234",
+        entry: '="POLKPOLK1234"',
       },
     ]);
   });
