@@ -113,7 +113,7 @@ comment on index disclosed.federal_awards_auditee_uei is
 create index federal_awards_modified_opinion on disclosed.federal_awards (report_id)
 where audit_report_type in ('Q', 'A', 'D');
 comment on index disclosed.federal_awards_modified_opinion is
-  'Finds the programs with a modified opinion, for the pages: /check, /record/…, /auditee/…';
+  'Finds the programs with a modified opinion, for the pages: /check?u=…, /search?q=smith';
 -- 0.5 s
 create index findings_reference_number on disclosed.findings (reference_number, report_id);
 comment on index disclosed.findings_reference_number is 'findings?reference_number=eq.2023-001';
