@@ -453,7 +453,10 @@ describe("a search for findings", () => {
 
   it.each([
     ["suspension or debarment", "“suspension” or “suspended”, or for “debarment”. To find only one"],
-    ['bids -"three bids" -trucks or costs', "“bids” without “three bids” without “trucks”, or for “costs”.</p>"],
+    [
+      'bids -"three bids" -trucks or costs',
+      "“bids” without “three bids” without “trucks”, or for “costs”.</p>",
+    ],
   ])("says how it reads %s", async (words, sentence) => {
     const { text: body } = await get(`/findings?words=${encodeURIComponent(words)}`);
     expect(body).toContain(`Searched for ${sentence}`);

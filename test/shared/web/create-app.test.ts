@@ -45,7 +45,9 @@ it("a request gets its whole response before bytes behind it are refused", async
 
 it("a client that leaves before it has sent its request is no error", async () => {
   const { socket, lines } = await start();
-  socket.write("POST /read HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nhalf");
+  socket.write(
+    "POST /read HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 1000\r\n\r\nhalf",
+  );
   await sleep(100);
   socket.destroy();
   const line = await vi.waitUntil(() => lines.find(({ msg }) => msg.startsWith("the client left")), {
