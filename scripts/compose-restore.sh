@@ -51,13 +51,26 @@ deploy() {
   output=$(docker compose run --rm -T --env PGDATABASE=single_audit_restored migrate 2>&1) || fail "The deployment failed.
 $output"
 }
-# ask_database SQL: the answer of this host's database; nothing if it is new.
-ask_database() {
+# ask SQL: the answer of this host's database; nothing if it is new.
+ask() {
   psql single_audit << SQL
 select to_regclass('ledger.entries') is not null as is_deployed \gset
 \if :is_deployed
 $1;
 \endif
+SQL
+}
+# drop DATABASE: drops it if it exists.
+drop() { echo "set client_min_messages = warning; drop database if exists $1 with (force)" | psql postgres; }
+is_waiting="select 1 from ledger.claim where place is not null
+  and exists (select from ledger.entries where object_number is null)"
+waits="This host's database has revocations or releases that are not in the ledger yet. To write them, run docker compose run --rm publish --continue-ledger, and try again."
+# put_back: gives this host's database its name back, if another one does not have it.
+put_back() {
+  psql postgres << 'SQL'
+select 'alter database single_audit_replaced rename to single_audit'
+from pg_database group by () having bool_or(datname = 'single_audit_replaced') and not bool_or(datname = 'single_audit') \gexec
+select 'alter database single_audit allow_connections true' from pg_database where datname = 'single_audit' \gexec
 SQL
 }
 
@@ -66,17 +79,18 @@ RELEASE=$(node --import tsx scripts/release-stamp.ts)
 export RELEASE
 docker compose build
 docker compose up --detach --wait postgres storage
+# A restore that was killed in step 4 may have left the database under its other name.
+put_back
 exists=$(echo "select 1 from pg_database where datname = 'single_audit'" | psql postgres)
 if [ -n "$exists" ] && [ -z "$replace" ]; then
-  data=$(ask_database "select 1 where exists (select from access.api_keys where tier <> 'demo') or exists (select from publication.data_sets)")
+  data=$(ask "select 1 where exists (select from access.api_keys where tier <> 'demo') or exists (select from publication.data_sets)")
   [ -z "$data" ] || fail "This host's database has keys or a data set. To drop it and put the backup in its place, add --replace."
 fi
 
 echo "Restoring $backup into a new database ..."
-drop_new() {
-  echo 'set client_min_messages = warning; drop database if exists single_audit_restored with (force)' | psql postgres
-}
+drop_new() { drop single_audit_restored; }
 drop_new
+drop single_audit_replaced
 trap drop_new EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -115,14 +129,41 @@ fi
 
 echo "Replacing the database ..."
 if [ -n "$exists" ]; then
-  waiting=$(ask_database "select 1 from ledger.claim where place is not null
-    and exists (select from ledger.entries where object_number is null)")
-  [ -z "$waiting" ] || fail "This host's database has revocations or releases that are not in the ledger yet. To write them, run docker compose run --rm publish --continue-ledger, and try again."
+  waiting=$(ask "$is_waiting")
+  [ -z "$waiting" ] || fail "$waits"
+fi
+trap '' INT TERM HUP
+if [ -n "$exists" ]; then
+  # Something may have been revoked since. So the old database gets another name, under which nobody connects, and is asked again. All
+  # this is one session, because services that try to connect meanwhile would slow down the start of another.
+  waiting=$(
+    psql postgres << SQL
+set client_min_messages = error;
+alter database single_audit allow_connections false;
+select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = 'single_audit' \g /dev/null
+alter database single_audit rename to single_audit_replaced;
+alter database single_audit_replaced allow_connections true;
+\connect single_audit_replaced
+\set waits false
+select to_regclass('ledger.entries') is not null as is_deployed \gset
+\if :is_deployed
+select exists ($is_waiting) as waits \gset
+\endif
+\connect postgres
+\if :waits
+alter database single_audit_replaced rename to single_audit;
+\echo 1
+\else
+alter database single_audit_restored rename to single_audit;
+\endif
+SQL
+  ) || { put_back; fail "The database could not be replaced. Try again."; }
+  [ -z "$waiting" ] || fail "$waits"
+else
+  echo 'alter database single_audit_restored rename to single_audit' | psql postgres
 fi
 trap - EXIT
-trap '' INT TERM HUP
-printf '%s;\n' 'drop database if exists single_audit with (force)' 'alter database single_audit_restored rename to single_audit' \
-  | psql postgres
+drop single_audit_replaced
 trap - INT TERM HUP
 echo "Restored. Starting all services ..."
 let_recover

@@ -24,10 +24,11 @@ To change a secret, remove its file and run this command again. Remove the files
   )
   .parse();
 /**
- * If the server does not answer, PostgREST gives up after 3 s, or 8 s if it waits for a query's result, and clients get 503. By
- * default, that takes minutes, or two hours.
+ * If the server cannot be reached, PostgREST gives up after 3 s, or 8 s if it waits for a query's result, and clients get 503. By
+ * default, that takes minutes, or two hours. A server that can be reached has 5 s for a new connection: on a busy machine it needs
+ * more than 2 s, and would go on starting connections that PostgREST no longer wants.
  */
-const unreachable = "connect_timeout=2&tcp_user_timeout=3000&keepalives_idle=5&keepalives_interval=1";
+const unreachable = "connect_timeout=5&tcp_user_timeout=3000&keepalives_idle=5&keepalives_interval=1";
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
 
 try {

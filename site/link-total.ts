@@ -73,8 +73,9 @@ export function linkCounted(
   const isOfFindings = measure === "findings" || measure === "material_weaknesses";
   const isOfAwards = kind === "program" || kind === "agency";
   const parameters = new URLSearchParams({
-    [isOfAwards ? (isOfFindings ? "program" : "q") : kind]: value,
     ...(year !== undefined && { year }),
+    // The rows of a table of years are of their own years.
+    [isOfAwards ? (isOfFindings ? "program" : "q") : kind]: value,
     ...(measure === "material_weaknesses" && { material_weakness: "Y" }),
   });
   return `${isOfFindings ? "/findings" : "/search"}?${parameters}`;

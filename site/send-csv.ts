@@ -9,7 +9,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Writes rows as CSV that spreadsheets show as it is: no text becomes a formula, and no code becomes a number. */
 export function writeSpreadsheet(columns: readonly string[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => writeCell(row[column])));
-  return byteOrderMark + writeForSpreadsheets(columns, cells);
+  return byteOrderMark + writeForSpreadsheets(columns.map(writeCell), cells);
 }
 
 function writeCell(value: unknown): string {
@@ -39,8 +39,8 @@ function describeSource({ url }: FastifyRequest, { appUrl }: Pick<PageContext, "
 }
 
 /**
- * Sends rows as a CSV file for spreadsheets. The last two columns name the data set and the file's address, so that copied rows still do. A
- * comment above the header would break imports.
+ * Sends rows as a CSV file for spreadsheets. The last columns name the data set, when it was published, and the file's address, so that copied
+ * rows still do. Without rows, a further heading says it: no program counts a heading as a row, unlike a comment above it or a row of its own.
  */
 export function sendSpreadsheet(
   request: FastifyRequest,
@@ -48,13 +48,19 @@ export function sendSpreadsheet(
   context: Pick<PageContext, "facts" | "appUrl">,
   { name, columns, rows }: { name: readonly NamePart[]; columns: readonly string[]; rows: readonly Row[] },
 ): FastifyReply {
-  const origin = { data_set: context.facts?.data_set?.id, source: describeSource(request, context) };
+  const dataSet = context.facts?.data_set;
+  const origin = {
+    data_set: dataSet?.id,
+    data_set_published_at: dataSet?.published_at.toISOString(),
+    source: describeSource(request, context),
+  };
   reply.headers({
     "cache-control": "public, no-cache",
     "content-disposition": `attachment; filename="${nameFile(name, context)}.csv"`,
   });
+  const note = `No rows. Data set: ${origin.data_set}. Published: ${origin.data_set_published_at}. Source: ${origin.source}`;
   const body = writeSpreadsheet(
-    [...columns, ...Object.keys(origin)],
+    [...columns, ...Object.keys(origin), ...(rows.length === 0 ? [note] : [])],
     rows.map((row) => ({ ...row, ...origin })),
   );
   return sendBody(request, reply, { body, type: "text/csv; charset=utf-8" });

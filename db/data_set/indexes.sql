@@ -109,6 +109,11 @@ comment on index disclosed.federal_awards_amount_expended is
 create index federal_awards_auditee_uei on disclosed.federal_awards (auditee_uei, report_id);
 comment on index disclosed.federal_awards_auditee_uei is
   'Finds an auditee''s awards: federal_awards?auditee_uei=eq.…';
+-- Few awards have such an opinion, so finding them by their reports' IDs alone would read all awards of 5,000 reports.
+create index federal_awards_modified_opinion on disclosed.federal_awards (report_id)
+where audit_report_type in ('Q', 'A', 'D');
+comment on index disclosed.federal_awards_modified_opinion is
+  'Finds the programs with a modified opinion, for the pages: /check?u=…, /search?q=smith';
 -- 0.5 s
 create index findings_reference_number on disclosed.findings (reference_number, report_id);
 comment on index disclosed.findings_reference_number is 'findings?reference_number=eq.2023-001';

@@ -20,9 +20,11 @@ for name in access_key secret_key; do
 done
 [ -e "$directory/site_password" ] || write_secret site_password "$(node -p 'require("crypto").randomBytes(32).toString("base64url")')"
 address() {
-  # If a server does not respond, PostgREST gives up within 3 s and tries another one. If it waits for a query's result, within 8 s.
+  # If a server cannot be reached, PostgREST gives up after 3 s and tries another one. If it waits for a query's result, within 8 s. A
+  # server that can be reached has 5 s for a new connection: a busy one needs more than 2 s, and would go on starting connections that
+  # PostgREST no longer wants.
   echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full\
-&sslrootcert=/etc/postgres-ca/ca.crt&connect_timeout=2&tcp_user_timeout=3000\
+&sslrootcert=/etc/postgres-ca/ca.crt&connect_timeout=5&tcp_user_timeout=3000\
 &keepalives_idle=5&keepalives_interval=1"
 }
 # Prefers replicas, and uses the primary while there are none.

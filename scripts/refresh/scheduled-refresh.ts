@@ -30,7 +30,7 @@ const storageTimeoutMilliseconds = 3_000;
 /** For queries between refreshes, on which the state of the service depends. */
 const queryLimits: SessionLimits = { check: 5_000, silence: 10_000 };
 
-/** Refreshes, with retries, unless a refresh is running. */
+/** Refreshes, with retries, unless this service is refreshing already. */
 export async function refreshWithRetries(parts: ScheduleParts): Promise<void> {
   const { config, logger, metrics, state, stop, minute } = parts;
   if (config.source === undefined) return;
@@ -66,9 +66,10 @@ async function attempt({ config, metrics }: ScheduleParts, from: string, run: Lo
   } catch (err) {
     const isBusy = err instanceof RefreshIsRunning;
     metrics.runs.inc({ outcome: isBusy ? "busy" : "failed" });
-    if (isBusy) run.info({ err }, "refresh: skipped, because another one is running");
+    // Tried again as well, because the other refresh may fail, or its node may be lost.
+    if (isBusy) run.info({ err }, "refresh: waiting, because another one is running");
     else run.error({ err }, `refresh: failed. ${explainFailure(err)}`);
-    return !isBusy;
+    return true;
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
+import { describeResult } from "../verdict.ts";
 import type { Entry, List, UnreadEntry } from "./read-list.ts";
 
 /** The result of publication.check_reports(). */
@@ -9,8 +10,11 @@ const checked = z.array(
     id: z.string(),
     /** Whether the ID is the auditee's own, not an additional one. */
     is_own: z.boolean(),
-    /** How many reports were found. */
+    /** Whether it is a report that was asked for. If an ID has none, another report has the auditee's name. */
+    is_shown: z.boolean(),
+    /** How many reports were found, and their audit years, the newest first. */
     reports: z.number(),
+    filed: z.array(z.string().nullable()),
     report_id: z.string(),
     auditee_name: z.string().nullable(),
     auditee_city: z.string().nullable(),
@@ -24,13 +28,15 @@ const checked = z.array(
     repeat_findings: z.number(),
     questioned_costs: z.number(),
     findings_on_aln: z.number().nullable(),
+    /** Whether it has findings (that concern the program or agency). Without an accepted date, it has no due date. */
+    needs_decision: z.boolean(),
     management_decision_due: z.string().nullable(),
     /** The reports with findings (that concern the program or agency), including older ones, and when their decisions are due. */
     decisions: z.array(
       z.object({
         report_id: z.string(),
         audit_year: z.string().nullable(),
-        due: z.string(),
+        due: z.string().nullable(),
         findings: z.number(),
       }),
     ),
@@ -38,30 +44,49 @@ const checked = z.array(
 );
 export type Checked = z.infer<typeof checked>[number];
 
-/** An entry of a list, and the newest public report that was found for it. */
-export type CheckedEntry = (Entry | UnreadEntry) & { report: Checked | undefined };
+/** Whether a report is clean, or why not. */
+export const judge = (report: Checked) => describeResult(report);
 
-/** What a list is checked for. */
-export interface Wanted {
-  /** The audit year. Without one, the newest report is looked for. */
-  year: string | undefined;
+/** An entry of a list, and the public reports that were found for it. */
+export type CheckedEntry = (Entry | UnreadEntry) & {
+  /** The newest report that was asked for. */
+  report: Checked | undefined;
+  /** This and those of the other years that are compared, the newest first. */
+  reports: Checked[];
+  /** If there is none, another report of the auditee. */
+  other: Checked | undefined;
+};
+
+/** Which reports are looked for. */
+export interface WantedReports {
+  /** The audit years, the newest first. Without one, the newest reports are looked for. */
+  years: string[] | undefined;
+  /** Whether the years are compared. Without `years`, these are the newest. */
+  isByYear: boolean;
   /** The number of a program, or the two digits of an agency. */
   aln: string | undefined;
 }
 
 /** Checks a list. Returns its lines. */
-export type CheckList = (visitor: Visitor, list: List, wanted: Wanted) => Promise<CheckedEntry[]>;
+export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) => Promise<CheckedEntry[]>;
 
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
-  return async (visitor, { lines, entries }, { year, aln }) => {
-    if (entries.length === 0) return lines.map((line) => ({ ...line, report: undefined }));
-    const { found } = await query<{ found: unknown }>(
-      visitor,
-      "select publication.check_reports($1, $2, $3) as found",
-      [entries.map(({ id }) => id), year, aln],
-    );
-    const reports = new Map(checked.parse(found).map((report) => [report.id, report]));
-    return lines.map((line) => ({ ...line, report: line.kind && reports.get(line.id) }));
+  return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
+    const found = new Map<string, Checked[]>();
+    if (entries.length > 0) {
+      const answer = await query<{ found: unknown }>(
+        visitor,
+        "select publication.check_reports($1, $2, $3, $4) as found",
+        [entries.map(({ id }) => id), years, aln, isByYear],
+      );
+      for (const report of checked.parse(answer.found))
+        found.set(report.id, [...(found.get(report.id) ?? []), report]);
+    }
+    return lines.map((line) => {
+      const listed = (line.kind && found.get(line.id)) ?? [];
+      const reports = listed.filter(({ is_shown: isShown }) => isShown);
+      return { ...line, reports, report: reports[0], other: reports.length > 0 ? undefined : listed[0] };
+    });
   };
 }

@@ -4,73 +4,72 @@ import type { CheckedEntry } from "./check-reports.ts";
 /** A report with findings, and when the management decision on them is due. */
 export interface Decision {
   report_id: string;
+  /** What was typed into the list. */
+  entry: string;
   auditee_name: string | null;
+  auditee_city: string | null;
   auditee_state: string | null;
   audit_year: string | null;
   findings: number;
-  /** A date such as 2026-01-31. */
-  due: string;
+  /** A date such as 2026-01-31. Null if the report has no accepted date. */
+  due: string | null;
   state: DueState;
 }
 
-export type DueState = "past due" | "due within a month" | "due later";
+export const noDueDate = "no accepted date, so no due date can be computed";
+export type DueState = "past due" | "due within a month" | "due later" | typeof noDueDate;
 
 /** Which decisions are listed, by the value of the parameter `due`. */
 export const dueFilters = {
-  recent: "Due in the last 12 months, or later",
+  recent: "Due in the last 12 months or later, or without a due date",
   month: "Due within a month",
   past: "Past due",
   all: "All",
 } as const;
 export type DueFilter = keyof typeof dueFilters;
 
-/** By what decisions are sorted, by the value of the parameter `sort`. */
+/** By what decisions are sorted, by the value of the parameter `sort`. By date, those without one come last. */
 export const decisionSorts = {
-  due: (one: Decision, other: Decision) => one.due.localeCompare(other.due),
+  due: (one: Decision, other: Decision) => (one.due ?? "9999").localeCompare(other.due ?? "9999"),
   auditee: (one: Decision, other: Decision) =>
     (one.auditee_name ?? "").localeCompare(other.auditee_name ?? ""),
   findings: (one: Decision, other: Decision) => other.findings - one.findings,
 } as const;
 export type DecisionSort = keyof typeof decisionSorts;
 
-const isFilter = (typed: string): typed is DueFilter => Object.hasOwn(dueFilters, typed);
-const isSort = (typed: string): typed is DecisionSort => Object.hasOwn(decisionSorts, typed);
-export const readDecisionSort = (typed: string): DecisionSort => (isSort(typed) ? typed : "due");
-
 /** Compares a date with today. */
-export function judgeDue(due: string, today: Date): DueState {
-  if (due < writeUtcDate(today)) return "past due";
+export function judgeDue(due: string | null, today: string): DueState {
+  if (due === null) return noDueDate;
+  if (due < today) return "past due";
   return due <= addMonths(today, 1) ? "due within a month" : "due later";
 }
 
 /** Lists the decisions on all reports of a checked list, including older ones, each once, by date. */
-export function listDecisions(checked: CheckedEntry[], today: Date): Decision[] {
-  const listed = checked.flatMap(({ report }) =>
-    report === undefined
-      ? []
-      : report.decisions.map((decision) => ({
-          ...decision,
-          auditee_name: report.auditee_name,
-          auditee_state: report.auditee_state,
-          state: judgeDue(decision.due, today),
-        })),
-  );
+export function listDecisions(checked: CheckedEntry[], today: string): Decision[] {
+  const listed = checked.flatMap(({ typed, report, other }) => {
+    const {
+      decisions = [],
+      auditee_name = null,
+      auditee_city = null,
+      auditee_state = null,
+    } = report ?? other ?? {};
+    const auditee = { entry: typed, auditee_name, auditee_city, auditee_state };
+    return decisions.map((decision) => ({ ...decision, ...auditee, state: judgeDue(decision.due, today) }));
+  });
   return [...new Map(listed.map((decision) => [decision.report_id, decision])).values()].sort(
     decisionSorts.due,
   );
 }
 
-/** Reads which decisions to list. Without a choice, these are the recent ones, or all if none is recent. */
-export function readDueFilter(typed: string, decisions: Decision[], today: Date): DueFilter {
-  if (isFilter(typed)) return typed;
-  return filterDecisions(decisions, "recent", today).length > 0 ? "recent" : "all";
-}
+/** Without a choice, the recent decisions are listed, or all if the due date of none is recent. */
+export const chooseDueFilter = (decisions: Decision[], today: string): DueFilter =>
+  filterDecisions(decisions, "recent", today).some(({ due }) => due !== null) ? "recent" : "all";
 
 /** Chooses decisions by when they are due. */
-export function filterDecisions(decisions: Decision[], filter: DueFilter, today: Date): Decision[] {
+export function filterDecisions(decisions: Decision[], filter: DueFilter, today: string): Decision[] {
   const lastYear = addMonths(today, -12);
   const isListed: Record<DueFilter, (decision: Decision) => boolean> = {
-    recent: ({ due }) => due >= lastYear,
+    recent: ({ due }) => due === null || due >= lastYear,
     month: ({ state }) => state === "due within a month",
     past: ({ state }) => state === "past due",
     all: () => true,
@@ -78,7 +77,7 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
   return decisions.filter(isListed[filter]);
 }
 
-function addMonths(date: Date, months: number): string {
+function addMonths(date: string, months: number): string {
   const moved = new Date(date);
   moved.setUTCMonth(moved.getUTCMonth() + months);
   return writeUtcDate(moved);

@@ -1,21 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
+import { writeEasternDate } from "../format.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
-import { pickProgram, readAlnOrAgency, readYear, refuseUnread } from "../read-filters.ts";
+import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
-import { cut } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
-import {
-  decisionSorts,
-  filterDecisions,
-  listDecisions,
-  readDecisionSort,
-  readDueFilter,
-} from "./decisions.ts";
+import { listYears } from "./compare-years.ts";
+import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
-import { checkColumns, decisionColumns, writeCheckRows, writeDecisionRows } from "./write-check-rows.ts";
+import { type Asked, readAsked, readWanted, type Wanted } from "./read-wanted.ts";
+import { writeCheckTable, writeComparisonTable, writeDecisionTable } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
 const largestBody = 256 * 1024;
@@ -32,38 +28,35 @@ export function serveCheck(
     return sendPage(request, reply, body, { isPrivate: result !== undefined });
   };
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
-    const isUnread =
-      (asked.year !== "" && readYear(asked.year) === undefined) ||
-      (asked.aln !== "" && readAlnOrAgency(asked.aln) === undefined);
-    if (isUnread) return sendError(reply, refuseUnread("reports", "/check"));
-    const { list, checked, shownDecisions, wanted, due, today } = await runCheck(request, reply, asked);
+    if (readWanted(asked).unread.length > 0) return sendError(reply, refuseUnread("reports", "/check"));
+    const result = await runCheck(request, reply, asked);
+    const { list, checked, shownDecisions, wanted, due, years, today } = result;
     const context = await describeContext(request);
-    const isOfDecisions = asked.rows === "decisions";
+    const isOfDecisions = wanted.rows === "decisions";
     return sendSpreadsheet(request, reply, context, {
       name: [
         isOfDecisions ? `decisions-${due}` : "check",
         nameList(list.entries.map(({ id }) => id)),
-        wanted.year,
+        wanted.years?.join("-") ?? (wanted.isByYear && "by-year"),
         wanted.aln,
       ],
-      columns: isOfDecisions ? decisionColumns : checkColumns,
-      rows: isOfDecisions
-        ? writeDecisionRows(shownDecisions, today, context.appUrl)
-        : writeCheckRows(checked, context.appUrl),
+      ...(isOfDecisions
+        ? writeDecisionTable(shownDecisions, today, context.appUrl)
+        : wanted.isByYear
+          ? writeComparisonTable(checked, years, wanted, context.appUrl)
+          : writeCheckTable(checked, wanted, today, context.appUrl)),
     }).header("cache-control", "private, no-cache");
   };
   const runCheck = async (request: FastifyRequest, reply: FastifyReply, typed: Asked) => {
-    const list = readList(typed.list);
-    const wanted = { year: readYear(typed.year), aln: readAlnOrAgency(typed.aln) };
+    const [list, wanted] = [readList(typed.list), readWanted(typed)];
     const checked = await check(identifyVisitor(request, reply), list, wanted);
-    const today = new Date();
+    const today = writeEasternDate(new Date());
     const decisions = listDecisions(checked, today);
-    const [due, sort] = [readDueFilter(typed.due, decisions, today), readDecisionSort(typed.sort)];
-    const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[sort]);
-    return {
-      ...{ typed, list, wanted, checked, path: writePath(typed), today },
-      ...{ due, sort, decisions, shownDecisions },
-    };
+    const due = wanted.due ?? chooseDueFilter(decisions, today);
+    const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[wanted.sort ?? "due"]);
+    const path = writePath({ ...typed, ...writeWanted(wanted) });
+    const years = listYears(checked, wanted);
+    return { ...{ typed, list, wanted, checked, path, today }, ...{ due, decisions, shownDecisions, years } };
   };
   app.register(async (posts) => {
     posts.addContentTypeParser(
@@ -100,43 +93,29 @@ export function serveCheck(
   });
 }
 
-/** What was typed into the fields of the form. */
-interface Asked {
-  list: string;
-  year: string;
-  aln: string;
-  /** Which management decisions are listed, and by what they are sorted. */
-  due: string;
-  sort: string;
-  /** The rows of a CSV file. */
-  rows: string;
-}
-
-function readAsked({ u, ...others }: Record<string, unknown>): Asked {
-  const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
-  return {
-    list: read(u),
-    year: cut(read(others.year), 20),
-    aln: cut(read(pickProgram(others)), 100),
-    due: cut(read(others.due), 20),
-    sort: cut(read(others.sort), 20),
-    rows: cut(read(others.rows), 20),
-  };
-}
-
 function readForm(body: string): Asked {
   const form = new URLSearchParams(body);
   return readAsked({ ...Object.fromEntries(form), u: form.getAll("u") });
 }
 
 /** The address of a check, with only what is not empty. Undefined if the list is too long for it, or has nothing to read. */
-function writePath({ list, year, aln, due, sort }: Asked): string | undefined {
+function writePath({ list, year, aln, due, sort }: Omit<Asked, "rows">): string | undefined {
   const { address } = readList(list);
   const others = new URLSearchParams(
     Object.entries({ year, aln, due, sort }).filter(([, value]) => value !== ""),
-  ).toString();
+  )
+    .toString()
+    .replaceAll("%2C", ",");
   return !address ? undefined : `/check?u=${address}${others && `&${others}`}`;
 }
+
+/** What was understood, as parameters. */
+const writeWanted = ({ years, isByYear, aln, due, sort }: Wanted): Omit<Asked, "list" | "rows"> => ({
+  year: years?.join(",") ?? (isByYear ? "all" : ""),
+  aln: aln ?? "",
+  due: due ?? "",
+  sort: sort ?? "",
+});
 
 const notAForm = makeError(415, "not_a_form", {
   message: "The list was not received, because it was not sent as a form.",

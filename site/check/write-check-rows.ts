@@ -1,11 +1,83 @@
 import { describeOpinion } from "../finding-words.ts";
-import { writeUtcDate } from "../format.ts";
-import { describeResult, nameVerdict } from "../verdict.ts";
-import type { Checked, CheckedEntry } from "./check-reports.ts";
-import type { Decision } from "./decisions.ts";
+import { nameVerdict } from "../verdict.ts";
+import { type Checked, type CheckedEntry, judge } from "./check-reports.ts";
+import { findReportOf } from "./compare-years.ts";
+import { type Decision, judgeDue } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
+import type { Wanted } from "./read-wanted.ts";
 
-export const checkColumns = [
+/** The columns and rows of a CSV file. */
+interface Table {
+  columns: string[];
+  rows: Record<string, unknown>[];
+}
+
+const answers = {
+  UEI: "nothing public found",
+  EIN: "nothing public found",
+  "report ID": "no public report has this ID",
+};
+
+/** Whether an entry was meant as a UEI, but cannot be one. */
+export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolean =>
+  kind === "UEI" && (report ?? other) === undefined && explainUei(typed.toUpperCase()) !== undefined;
+
+/** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
+export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
+  const { kind, report, other } = entry;
+  if (report) return "filed";
+  if (kind === undefined) return "not understood";
+  if (other) return `${describeMissing(years)}; filed ${listFiled(other)}`;
+  return (kind === "UEI" && explainUei(entry.id)) || answers[kind];
+}
+
+/** "no public report for 2023" */
+export const describeMissing = (years: string[] | undefined): string =>
+  `no public report for ${years?.join(", ") ?? "these years"}`;
+
+/** "2022, 2021": the audit years of the reports that were found. */
+export const listFiled = ({ filed }: Checked): string =>
+  filed.map((year) => year ?? "year not stated").join(", ");
+
+/** What every row has of its entry. */
+const writeEntry = (entry: CheckedEntry, wanted: Wanted) => ({
+  entry: entry.typed,
+  kind: entry.kind,
+  id: entry.kind && entry.id,
+  answer: describeAnswer(entry, wanted),
+  auditee_name: (entry.report ?? entry.other)?.auditee_name,
+  auditee_state: (entry.report ?? entry.other)?.auditee_state,
+});
+
+/** Writes a checked list in its order. */
+export function writeCheckTable(
+  checked: CheckedEntry[],
+  wanted: Wanted,
+  today: string,
+  appUrl: string,
+): Table {
+  const rows = checked.map((entry) => {
+    const { report } = entry;
+    return {
+      ...report,
+      ...writeEntry(entry, wanted),
+      ...(report && {
+        result: nameVerdict(judge(report).isClean).toLowerCase(),
+        opinions_and_disclosures: judge(report).opinions,
+        opinion: describeOpinion(report),
+        findings_on_program: report.findings_on_aln,
+        findings_with_questioned_costs: report.questioned_costs,
+        management_decision_state: report.needs_decision
+          ? judgeDue(report.management_decision_due, today)
+          : undefined,
+        address: `${appUrl}/record/${report.report_id}`,
+      }),
+    };
+  });
+  return { columns: checkColumns, rows };
+}
+
+const checkColumns = [
   "entry",
   "kind",
   "id",
@@ -19,76 +91,75 @@ export const checkColumns = [
   "opinion",
   "opinions_and_disclosures",
   "findings",
-  "findings_on_aln",
+  "findings_on_program",
   "material_weaknesses",
   "repeat_findings",
   "findings_with_questioned_costs",
   "management_decision_due",
+  "management_decision_state",
   "address",
 ];
 
-/** Whether a report is clean, or why not. */
-export const judge = (report: Checked) => describeResult(report);
-
-const answers = {
-  UEI: "nothing public found",
-  EIN: "nothing public found",
-  "report ID": "no public report has this ID",
-};
-
-/** Whether an entry was meant as a UEI, but cannot be one. */
-export const isMistyped = ({ kind, typed, report }: CheckedEntry): boolean =>
-  kind === "UEI" && report === undefined && explainUei(typed.toUpperCase()) !== undefined;
-
-/** Describes in words what was found for an entry of a list. */
-export function describeAnswer(entry: CheckedEntry): string {
-  if (entry.report) return "filed";
-  if (entry.kind === undefined) return "not understood";
-  return (entry.kind === "UEI" && explainUei(entry.id)) || answers[entry.kind];
-}
-
-/** Writes a checked list as rows of a CSV file, in the order of the list. */
-export function writeCheckRows(checked: CheckedEntry[], appUrl: string): Record<string, unknown>[] {
-  return checked.map((entry) => {
-    const { typed, kind, report } = entry;
-    return {
-      ...report,
-      entry: typed,
-      kind,
-      id: kind && entry.id,
-      answer: describeAnswer(entry),
-      ...(report && {
-        result: nameVerdict(judge(report).isClean).toLowerCase(),
-        opinions_and_disclosures: judge(report).opinions,
-        opinion: describeOpinion(report),
-        findings_with_questioned_costs: report.questioned_costs,
-        address: `${appUrl}/record/${report.report_id}`,
-      }),
-    };
+/** Writes a checked list with the audit years beside each other. */
+export function writeComparisonTable(
+  checked: CheckedEntry[],
+  years: string[],
+  wanted: Wanted,
+  appUrl: string,
+): Table {
+  const ofYear = (report: Checked | undefined) => ({
+    result: report ? nameVerdict(judge(report).isClean).toLowerCase() : "nothing public",
+    findings: report?.findings,
+    ...(wanted.aln && { findings_on_program: report?.findings_on_aln }),
+    report_id: report?.report_id,
   });
+  const name = (column: string, year: string) => `${column}_${year}`;
+  const rows = checked.map((entry) => ({
+    ...writeEntry(entry, wanted),
+    ...Object.fromEntries(
+      years.flatMap((year) =>
+        Object.entries(ofYear(findReportOf(entry, year))).map(([column, value]) => [
+          name(column, year),
+          value,
+        ]),
+      ),
+    ),
+    ...((entry.report ?? entry.other) && { address: `${appUrl}${linkToEntry(entry)}` }),
+  }));
+  const columns = years.flatMap((year) => Object.keys(ofYear(undefined)).map((column) => name(column, year)));
+  return {
+    columns: ["entry", "kind", "id", "answer", "auditee_name", "auditee_state", ...columns, "address"],
+    rows,
+  };
 }
 
-export const decisionColumns = [
+/** The page that shows the most of an entry: its auditee's, or its report's. */
+export const linkToEntry = (entry: CheckedEntry): string =>
+  entry.kind === undefined || entry.kind === "report ID"
+    ? `/record/${(entry.report ?? entry.other)?.report_id}`
+    : `/auditee/${entry.id}`;
+
+/** Writes management decisions. */
+export const writeDecisionTable = (decisions: Decision[], today: string, appUrl: string): Table => ({
+  columns: decisionColumns,
+  rows: decisions.map((decision) => ({
+    ...decision,
+    as_of: today,
+    management_decision_due: decision.due,
+    address: `${appUrl}/record/${decision.report_id}`,
+  })),
+});
+
+const decisionColumns = [
   "management_decision_due",
   "state",
   "as_of",
+  "entry",
   "report_id",
   "auditee_name",
+  "auditee_city",
   "auditee_state",
   "audit_year",
   "findings",
   "address",
 ];
-
-/** Writes management decisions as rows of a CSV file. */
-export const writeDecisionRows = (
-  decisions: Decision[],
-  today: Date,
-  appUrl: string,
-): Record<string, unknown>[] =>
-  decisions.map((decision) => ({
-    ...decision,
-    as_of: writeUtcDate(today),
-    management_decision_due: decision.due,
-    address: `${appUrl}/record/${decision.report_id}`,
-  }));

@@ -57,7 +57,7 @@ export function writeAwards({ appUrl, reportId, report }: ShownReport): Html | f
     const expended = award.amount_expended;
     return {
       cells: [
-        linkToProgram(aln, `${aln} ${award.federal_program_name ?? ""}`.trim() || "not stated"),
+        html`${linkToProgram(aln, `${aln} ${award.federal_program_name ?? ""}`.trim() || "not stated")} <span class="hint">${String(award.award_reference ?? "")}</span>`,
         typeof expended === "number" ? formatMoney(expended) : "not stated",
         sources[String(award.is_direct)] ?? "not stated",
         award.is_major === "Y" ? "yes" : award.is_major === "N" ? "no" : "not stated",

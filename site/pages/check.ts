@@ -1,5 +1,6 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
-import type { CheckedEntry, Wanted } from "../check/check-reports.ts";
+import { type Checked, type CheckedEntry, judge } from "../check/check-reports.ts";
+import { describeFound, describeReports, findReportOf, listReports } from "../check/compare-years.ts";
 import {
   type Decision,
   type DecisionSort,
@@ -7,12 +8,20 @@ import {
   dueFilters,
   filterDecisions,
   judgeDue,
+  noDueDate,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
-import { describeAnswer, isMistyped, judge } from "../check/write-check-rows.ts";
+import { type Asked, mostYears, type Wanted } from "../check/read-wanted.ts";
+import {
+  describeAnswer,
+  describeMissing,
+  isMistyped,
+  linkToEntry,
+  listFiled,
+} from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { capitalize, formatDay, formatNumber, writeUtcDate } from "../format.ts";
+import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
@@ -23,18 +32,19 @@ import { scroll, table, writeDocument } from "./layout.ts";
 /** A list, and what was found for it. */
 interface CheckResult {
   /** What was typed. */
-  typed: { list: string; year: string; aln: string; due: string; sort: string };
+  typed: Asked;
   list: List;
   wanted: Wanted;
   checked: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
-  today: Date;
+  today: string;
   /** All management decisions, and those that the page shows, in their order. */
   decisions: Decision[];
   shownDecisions: Decision[];
   due: DueFilter;
-  sort: DecisionSort;
+  /** The audit years that are compared, the newest first. */
+  years: string[];
 }
 
 const title = "Check a list";
@@ -49,7 +59,7 @@ export function writeCheck(context: PageContext, result: CheckResult | undefined
     body: html`<div class="wrap page">
 <h1>${title}</h1>
 <p class="lead">Paste UEIs, EINs or report IDs to see which have a public single audit, and what the auditors found.</p>
-${result && [writeUnusedFilters(result), writeResult(context, result)]}
+${result && [writeUnreadFilters(result), writeResult(context, result)]}
 ${writeForm(context, result)}
 </div>`,
   });
@@ -58,7 +68,11 @@ ${writeForm(context, result)}
 function writeForm({ facts }: PageContext, result: CheckResult | undefined): Html {
   const { list = "", year = "", aln = "" } = result?.typed ?? {};
   const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
-  const years = [...new Set([...known, year])].filter(Boolean).sort().reverse();
+  const chosen = result?.wanted.isByYear ? (result.wanted.years?.join(",") ?? "all") : year;
+  const years = [...new Set([...known, ...(chosen === "all" ? [] : [chosen])])]
+    .filter(Boolean)
+    .sort()
+    .reverse();
   return html`<section${result && html` class="only-screen"`} aria-labelledby="form">${result ? html`<h2 id="form">Check another list</h2>` : html`<h2 id="form" class="visually-hidden">The list</h2>`}
 <form action="/check" method="post">
 <div class="field"><label for="list">UEIs, EINs or report IDs</label>
@@ -66,8 +80,8 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   <span class="hint" id="list-hint">One on each line, or with commas, tabs or spaces between them. At most ${formatNumber(mostEntries)}.</span></div>
 <div class="row">
   <div class="field"><label for="year">Audit year</label>
-    <select id="year" name="year"><option value="">The newest report</option>${years.map(
-      (each) => html`<option${each === year && html` selected`}>${each}</option>`,
+    <select id="year" name="year"><option value="">The newest report</option><option value="all"${chosen === "all" && html` selected`}>Compare the newest ${mostYears} years</option>${years.map(
+      (each) => html`<option${each === chosen && html` selected`}>${each}</option>`,
     )}</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
     <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
@@ -88,6 +102,7 @@ function writeResult(context: PageContext, result: CheckResult): Content {
   (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
   return html`${path === undefined && writeAgain(result)}
 <p role="status">${describeResult(result)}</p>
+${result.wanted.isByYear && writeYears(result)}
 ${writeUnread(list)}
 ${writeRepeated(list)}
 ${
@@ -95,17 +110,19 @@ ${
   html`<p class="notice">Only the first ${formatNumber(mostEntries)} entries were checked. ${formatNumber(list.left)} more were left out. Check
   them as another list.</p>`
 }
-${writeDecisions(result)}
-${writeRows(result)}
+${writeJumps(result)}
+${result.wanted.isByYear ? writeComparison(result) : writeRows(result)}
 ${
-  checked.some((line) => line.kind && line.report === undefined && !isMistyped(line)) &&
-  html`<p class="hint">“Nothing public found” means that no public report${result.wanted.year && ` of audit year ${result.wanted.year}`} names the UEI or EIN.
+  (result.wanted.isByYear ||
+    checked.some((line) => line.kind && line.report === undefined && !isMistyped(line))) &&
+  html`<p class="hint">“Nothing public” and “no public report” mean that no public report names the UEI or EIN, or none of that audit year.
   The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
 }
+${writeDecisions(result)}
 <p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
   six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)). “Past due” means due before
-  ${writeDate(result.today)}, when this page was made.</p>
+  ${formatDay(result.today)}, when this page was made.</p>
 ${
   path === undefined &&
   html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
@@ -115,48 +132,47 @@ ${
 ${writeSource(context, result)}`;
 }
 
-/** A year or a program that was typed, but not understood. */
-function writeUnusedFilters({ typed, wanted }: CheckResult): Content {
-  return [
-    typed.year !== "" &&
-      wanted.year === undefined &&
-      html`<p class="notice">“${typed.year}” is not an audit year, such as 2023. The newest reports are shown.</p>`,
-    typed.aln !== "" &&
-      wanted.aln === undefined &&
-      html`<p class="notice">“${typed.aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was ignored.</p>`,
+/** What was asked for, but is not understood. */
+const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
+  unread.length > 0 && html`<p class="notice">${unread.join(" ")}</p>`;
+
+/** Links to the parts of a long page. */
+function writeJumps({ decisions }: CheckResult): Content {
+  const parts = [
+    ["rows", "The list"],
+    ...(decisions.length > 0 ? [["due", `Management decisions (${formatNumber(decisions.length)})`]] : []),
+    ["extract", "CSV, API, cite"],
+    ["form", "Check another list"],
   ];
+  return html`<nav aria-label="On this page"><ul class="choices">${parts.map(([id, text]) => html`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>`;
 }
 
 /** Which changes concern a list. A list that is too long for an address has no feed either. */
 const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
   path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
-/** "60 entries, newest reports: 55 with a public report, 5 with nothing public found. Of these reports, 12 have findings: 34 in all." */
-function describeResult({ list, checked, wanted: { year, aln } }: CheckResult): string {
+/** "60 entries, newest reports: 55 with a public report, 5 with nothing public found. Of these reports, 43 are clean, 12 are not clean. …" */
+function describeResult({ list, checked, years, wanted }: CheckResult): string {
   const entries = list.entries.length;
-  const mistyped = checked.filter(isMistyped).length;
-  const reports = listReports(checked);
-  const found = checked.filter(({ report }) => report !== undefined).length;
-  const withFindings = reports.filter(({ findings }) => findings > 0);
-  const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
-  const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
-  const notClean = reports.filter((report) => judge(report).isClean === false).length;
-  const have = (number: number, one: string, more: string) =>
-    number === 0 ? `none ${one}` : `${formatNumber(number)} ${number === 1 ? one : more}`;
-  const findings =
-    withFindings.length > 0 &&
-    `: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}`;
-  return `${count(entries, "entry", "entries")}${year ? `, audit year ${year}` : ", newest reports"}: ${formatNumber(found)} with a public report,
-  ${formatNumber(entries - found - mistyped)} with nothing public found${mistyped > 0 ? `, ${formatNumber(mistyped)} mistyped` : ""}. Of these reports,
-  ${have(notClean, "is not clean", "are not clean")}, and ${have(withFindings.length, "has findings", "have findings")}${findings || ""}.`;
+  const number = (has: (line: CheckedEntry) => unknown) => checked.filter(has).length;
+  const mistyped = number(isMistyped);
+  const found = number(({ report }) => report);
+  const elsewhere = number(({ other }) => other);
+  const without = entries - found - elsewhere - mistyped;
+  const asked = wanted.isByYear
+    ? `audit years ${years.join(", ")}`
+    : wanted.years
+      ? `audit year ${wanted.years.join(", ")}`
+      : nameReports(list, "newest reports");
+  const parts = [
+    `${found === 0 ? "none" : formatNumber(found)} with a public report`,
+    elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
+    without > 0 && `${formatNumber(without)} with nothing public found`,
+    mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
+  ].filter(Boolean);
+  const reports = wanted.isByYear ? "" : describeReports(listReports(checked), wanted.aln);
+  return `${count(entries, "entry", "entries")}, ${asked}: ${parts.join(", ")}.${reports && ` Of these reports, ${reports}`}`;
 }
-
-/** Each report once, in the order of the list. */
-const listReports = (checked: CheckedEntry[]) => [
-  ...new Map(
-    checked.flatMap(({ report }) => (report === undefined ? [] : [[report.report_id, report] as const])),
-  ).values(),
-];
 
 function writeUnread({ unread }: List): Content {
   const shown = unread.slice(0, 20);
@@ -185,8 +201,9 @@ const mostDecisions = 200;
 
 /** The management decisions on all reports that were found, also on older ones. */
 function writeDecisions(result: CheckResult): Content {
-  const { decisions, shownDecisions, due, sort, path, today, wanted } = result;
+  const { decisions, shownDecisions, due, path, today, wanted } = result;
   if (decisions.length === 0) return false;
+  const sort = wanted.sort ?? "due";
   const findings = wanted.aln ? `Findings on ${wanted.aln}` : "Findings";
   const heading = (text: string, by: DecisionSort, isNumber = false) => ({
     text,
@@ -205,7 +222,7 @@ function writeDecisions(result: CheckResult): Content {
   const rows = shownDecisions.slice(0, mostDecisions).map((decision) => ({
     cells: [
       writeDueDate(decision.due, today),
-      html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a>`,
+      html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a> <span class="hint">${[decision.auditee_city, decision.auditee_state].filter(Boolean).join(", ")}</span>`,
       decision.audit_year,
       formatNumber(decision.findings),
     ],
@@ -228,20 +245,22 @@ ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 </section>`;
 }
 
-const writeDate = (date: Date): string => formatDay(writeUtcDate(date));
-
 /** Which decisions are listed, on which reports, and when. */
 function describeDecisions({
+  list,
   decisions,
   shownDecisions,
   due,
   today,
-  wanted: { year, aln },
+  wanted: { years, isByYear, aln },
 }: CheckResult): Html {
+  const undated = decisions.filter((decision) => decision.due === null).length;
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${writeDate(today)}. Decisions are due on every report of these auditees
-  with findings${aln && ` on ${aln}`}, ${year ? `for audit year ${year}` : "in all years"}. <a href="#rows">The list</a> below has only
-  ${year ? "one report" : "the newest report"} of each entry.`;
+  ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on ${nameReports(list, "every report of these auditees")}
+  with findings${aln && ` on ${aln}`}, ${years ? `for audit year ${years.join(", ")}` : "in all years"}.${
+    undated > 0 &&
+    ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
+  }${!isByYear && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
 }
 
 /** The path of a check with another choice. */
@@ -255,15 +274,65 @@ function changePath(path: string, choice: Record<string, string>): string {
 }
 
 /** A date on which a decision is due, marked if it is past or near. */
-function writeDueDate(due: string, today: Date): Html {
+function writeDueDate(due: string | null, today: string): Content {
   const state = judgeDue(due, today);
+  if (due === null) return state;
   return html`<time class="unbroken" datetime="${due}">${due}</time>${
     state !== "due later" &&
     html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
   }`;
 }
 
-function writeRows({ checked, today, wanted: { aln } }: CheckResult): Html {
+/** Names the reports that a list asks for: those of its auditees, and those that it names. */
+function nameReports({ entries }: List, ofAuditees: string): string {
+  const named = entries.filter(({ kind }) => kind === "report ID").length;
+  if (named === 0) return ofAuditees;
+  return named === entries.length ? "the reports named" : `${ofAuditees}, and the reports named,`;
+}
+
+/** How many reports of each year are clean, with links to the check of that year. */
+function writeYears({ checked, years, path, wanted: { years: asked, aln } }: CheckResult): Html {
+  const reports = listReports(checked);
+  const hasOlder = checked.some((line) =>
+    [...line.reports, line.other].some((report) =>
+      report?.filed.some((year) => year !== null && year < (years.at(-1) ?? "")),
+    ),
+  );
+  return html`<ul class="printed">${years.map((year) => {
+    const ofYear = reports.filter((report) => report.audit_year === year);
+    return html`<li>${path ? html`<a href="${changePath(path, { year })}">${year}</a>` : writeButton(year, "/check", "year", year)}: ${
+      ofYear.length === 0
+        ? "no public report."
+        : `${count(ofYear.length, "report")}. Of these, ${describeReports(ofYear, aln)}`
+    }</li>`;
+  })}</ul>
+${asked === undefined && hasOlder && html`<p class="hint">Only the newest ${mostYears} audit years are compared. For others, add them to the address, such as year=2018,2017.</p>`}`;
+}
+
+/** The list with the audit years beside each other. */
+function writeComparison({ checked, years, wanted }: CheckResult): Html {
+  const rows = checked.map((entry) => ({
+    cells: [
+      writeAuditee(entry, wanted),
+      ...years.map((year) => writeFound(entry, findReportOf(entry, year), wanted.aln)),
+    ],
+  }));
+  const name = "The list by audit year";
+  return html`<h2 id="rows">${name}</h2>${scroll(name, table(name, ["Auditee", ...years], rows))}`;
+}
+
+function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
+  if (report === undefined) return entry.kind && !isMistyped(entry) ? "nothing public" : "–";
+  const { isClean, opinions } = judge(report);
+  const notes = [
+    aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
+    isClean === false && report.findings === 0 && opinions,
+  ].filter(Boolean);
+  return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
+}
+
+function writeRows({ checked, today, path, wanted }: CheckResult): Html {
+  const { aln } = wanted;
   const headings = [
     "Auditee",
     "Filed",
@@ -276,31 +345,51 @@ function writeRows({ checked, today, wanted: { aln } }: CheckResult): Html {
     })),
     "Management decision due",
   ];
-  const rows = checked.map((entry) => ({ cells: writeCells(entry, aln !== undefined, today) }));
-  return html`<h2 id="rows">The list</h2>${scroll("The list", table("The list", headings, rows))}`;
+  const rows = checked.map((entry) => ({ cells: writeCells(entry, wanted, today) }));
+  const compare = "Compare the years";
+  return html`<h2 id="rows">The list</h2>
+<p class="hint">The data says whether a finding has questioned costs, not how much. ${path ? html`<a href="${changePath(path, { year: "all" })}">${compare}</a>` : writeButton(compare, "/check", "year", "all")} side by side.</p>
+${scroll("The list", table("The list", headings, rows))}`;
 }
 
-function writeCells(line: CheckedEntry, hasAln: boolean, today: Date): Content[] {
-  const { typed, kind, report } = line;
-  const id = kind === undefined ? typed : line.id;
-  const entry = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && kind && `, read as the EIN ${id}`}</span>`;
-  if (report === undefined) return [entry, describeAnswer(line), ...Array<string>(hasAln ? 7 : 6).fill("–")];
+/** An auditee's name and place, and the entry as it was typed. */
+function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
+  const { typed, kind, other } = entry;
+  const report = entry.report ?? other;
+  const id = kind === undefined ? typed : entry.id;
+  const asTyped = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && kind && `, read as the EIN ${id}`}</span>`;
+  if (report === undefined)
+    return html`${asTyped}${wanted.isByYear && html` <span class="hint">${describeAnswer(entry, wanted)}</span>`}`;
+  const link = wanted.isByYear || other ? linkToEntry(entry) : `/record/${report.report_id}`;
+  return html`<a href="${link}">${report.auditee_name || report.report_id}</a>
+  <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${asTyped}
+  ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}
+  ${wanted.isByYear && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
+}
+
+function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[] {
+  const { kind, report, other } = line;
+  const auditee = writeAuditee(line, wanted);
+  if (report === undefined) {
+    const answer = other
+      ? html`${describeMissing(wanted.years)}; filed <a href="/record/${other.report_id}">${other.audit_year ?? "year not stated"}</a>${listFiled(other).replace(/^[^,]*/, "")}`
+      : describeAnswer(line, wanted);
+    return [auditee, answer, ...Array<string>(wanted.aln ? 7 : 6).fill("–")];
+  }
   const number = (value: number | null) => formatNumber(value ?? 0);
   const others = report.reports - 1;
   const { isClean, opinions } = judge(report);
   return [
-    html`<a href="/record/${report.report_id}">${report.auditee_name || report.report_id}</a>
-  <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${entry}
-  ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}`,
+    auditee,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
-  <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${id}">${count(others, "other report")}</a>`}</span>`,
+  <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
     [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
     number(report.findings),
-    ...(hasAln ? [number(report.findings_on_aln)] : []),
+    ...(wanted.aln ? [number(report.findings_on_aln)] : []),
     number(report.material_weaknesses),
     number(report.repeat_findings),
     number(report.questioned_costs),
-    report.management_decision_due === null ? "–" : writeDueDate(report.management_decision_due, today),
+    report.needs_decision ? writeDueDate(report.management_decision_due, today) : "–",
   ];
 }
 
@@ -309,7 +398,7 @@ const writeAgain = ({
   typed,
   wanted,
 }: CheckResult): Html => html`<form id="again" action="/check" method="post">
-<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.year ?? ""}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${typed.due}"><input type="hidden" name="sort" value="${typed.sort}"></form>`;
+<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.years?.join(",") ?? (wanted.isByYear && "all")}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${wanted.due ?? ""}"><input type="hidden" name="sort" value="${wanted.sort ?? ""}"></form>`;
 
 /** A button that sends the list again with a choice. */
 const writeButton = (
@@ -324,21 +413,19 @@ const writeButton = (
 
 /** Requests whose addresses every proxy accepts. */
 const idsInRequest = 200;
+/** The most reports that a page writes requests for. A comparison may have more. */
+const mostInRequests = 1000;
 
 function writeSource(context: PageContext, result: CheckResult): Content {
-  const {
-    list,
-    checked,
-    decisions,
-    path,
-    wanted: { year, aln },
-  } = result;
-  const ids = listReports(checked).map(({ report_id: id }) => id);
+  const { list, checked, decisions, path, years, wanted } = result;
+  const { aln } = wanted;
+  const all = listReports(checked).map(({ report_id: id }) => id);
+  const ids = all.slice(0, mostInRequests);
   const parts = Array.from({ length: Math.ceil(ids.length / idsInRequest) }, (_, part) =>
     ids.slice(part * idsInRequest, (part + 1) * idsInRequest),
   );
   const of = (part: number) => (parts.length > 1 ? `, part ${part + 1} of ${parts.length}` : "");
-  const rows = parts.flatMap((listed, part) => {
+  const requests = parts.flatMap((listed, part) => {
     const filters = [{ column: "report_id", operator: "in" as const, value: listed.join("\n") }];
     return [
       { name: `Reports${of(part)}`, query: { ...emptyQuery, filters, limit: idsInRequest } },
@@ -351,20 +438,27 @@ function writeSource(context: PageContext, result: CheckResult): Content {
     ];
   });
   const csv = path?.replace("/check?", "/check.csv?");
-  const [first, ...others] = rows;
-  return writeExtract(context, {
-    title: `Check of ${count(list.entries.length, "entry", "entries")}${year ? `, audit year ${year}` : ""}${aln ? `, ${aln}` : ""}`,
+  const asked = wanted.isByYear ? years : (wanted.years ?? []);
+  return html`${writeExtract(context, {
+    title: [
+      `Check of ${count(list.entries.length, "entry", "entries")}`,
+      asked.length > 0 && `audit ${asked.length > 1 ? "years" : "year"} ${asked.join(", ")}`,
+      aln,
+    ]
+      .filter(Boolean)
+      .join(", "),
     path,
     changes: readChanges(result),
-    rows:
-      first === undefined
-        ? []
-        : [
-            { ...first, ...(csv !== undefined && { csv }) },
-            ...others,
-            ...(csv !== undefined && decisions.length > 0
-              ? [{ name: "Management decisions", csv: `${csv}&rows=decisions` }]
-              : []),
-          ],
-  });
+    rows: [
+      ...(csv !== undefined ? [{ name: "The list", csv }] : []),
+      ...(csv !== undefined && decisions.length > 0
+        ? [{ name: "Management decisions", csv: `${csv}&rows=decisions` }]
+        : []),
+      ...requests,
+    ],
+  })}${
+    all.length > ids.length &&
+    html`<p class="hint">The requests are for the first ${formatNumber(mostInRequests)} of ${formatNumber(all.length)} reports. Check each year, or a part of the
+  list, for the others. The CSV file has all.</p>`
+  }`;
 }

@@ -1,5 +1,5 @@
 import type { ChangesFilter } from "../changes-filter.ts";
-import { formatTime } from "../format.ts";
+import { formatDay, formatTime, writeEasternDate } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import type { Query } from "../query.ts";
@@ -44,7 +44,17 @@ export function writeExtract(
     return html`<li>${name}: ${ways.map((way, index) => [index > 0 && ", ", way])}
   ${query && html`<details><summary>API request</summary>${command(`API request: ${name}`, writeSnippet("curl", { url: config.apiUrl + writeTarget(query), headers: {}, key: "demonstration" }))}</details>`}</li>`;
   })}
-${changes && html`<li><a href="/changes?${changes.search}">New and changed reports ${changes.words}, by publication</a>, <a href="${linkToFeed(changes.search)}">Atom feed</a></li>`}</ul>
+${changes && writeChangesLinks(changes, dataSet?.published_at)}</ul>
 <p>Cite this as: ${siteName}. “${title}.” ${dataSet && html`Data set <code class="id">${dataSet.id}</code>, published ${published}. `}${path !== undefined && html`<span class="address">${appUrl}${path}</span>`}</p>
 </section>`;
+}
+
+/** "What changed for these auditees since November 28, 2026 (this data set), in all publications, Atom feed" */
+function writeChangesLinks({ criteria, search, words }: ChangesFilter, published: Date | undefined): Html {
+  const { ids } = criteria;
+  const what = `What changed ${ids ? `for ${ids.length === 1 ? "this auditee" : "these auditees"}` : `in reports ${words}`}`;
+  const all = `/changes?${search}`;
+  const date = published && writeEasternDate(published);
+  return html`<li>${date && html`<a href="${all}&since=${date}">${what} since ${formatDay(date)}</a>, when this data set was published; `}<a href="${all}">${date ? "all changes that are kept" : what}</a>;
+  <a href="${linkToFeed(search)}">Atom feed</a></li>`;
 }

@@ -56,7 +56,8 @@ const description =
 
 /** The page that searches findings: a form, the findings, and the counts of each filter's values. */
 export function writeFindings(context: PageContext, result: FindingsResult): string {
-  const { criteria, found } = result;
+  const { criteria, found, ignored } = result;
+  const isShown = found.total > 0 && ignored.length === 0;
   return writeDocument(context, {
     path: "/findings",
     title: [title, ...describe(result)].join(": ").slice(0, 150),
@@ -72,7 +73,19 @@ ${writeRequirement(result)}
 ${writeChosen(result)}
 <div class="with-counts">
 <div>
-<p class="lead" role="status">${describeTotal(result)}</p>
+${result.ignored.length > 0 ? writeRest(result) : writeFound(result)}
+</div>
+${isShown && writeCounts(result)}
+</div>
+${result.ignored.length === 0 && writeRequest(context, result)}
+</div>`,
+  });
+}
+
+/** The findings, or what to do if there are none. */
+function writeFound(result: FindingsResult): Html {
+  const { criteria, found } = result;
+  return html`<p class="lead" role="status">${describeTotal(result)}</p>
 ${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), {
   isWhole: describeCriteria(criteria).length === 1,
   together: linkTogether(criteria),
@@ -84,14 +97,13 @@ ${
     : result.page > lastPage(result)
       ? writeNoPage(result.page, lastPage(result), linkFindings(criteria))
       : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
+}`;
 }
-</div>
-${found.total > 0 && writeCounts(result)}
-</div>
-${found.total > 0 && writeRequest(context, result)}
-</div>`,
-  });
-}
+
+/** Leads to the findings of the rest of the search. Findings of another auditee are no answer. */
+const writeRest = (result: FindingsResult): Html =>
+  html`<p class="lead" role="status">No findings are shown, because a part of the search was not understood.</p>
+<p><a href="${linkFindings(result.criteria)}">Search without it</a>: ${describeTotal(result)}</p>`;
 
 /** Says which numbers of a program are counted together. */
 function writeNumbers({ criteria, found: { numbers } }: FindingsResult): Content {
@@ -104,7 +116,7 @@ function writeNumbers({ criteria, found: { numbers } }: FindingsResult): Content
   return (
     together !== undefined &&
     (links
-      ? html`<p>Counted together: ${links}. Choose a number to see only its findings.</p>`
+      ? html`<p>Counted together: ${links}.${links.length > 1 && " Choose a number to see only its findings."}</p>`
       : html`<p>No public award has the number ${together}, with or without a letter code.</p>`)
   );
 }
@@ -206,11 +218,11 @@ const named: Partial<Record<Field, string>> = {
 function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
-      `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}. The findings below match the rest of the search.`,
+      `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}.`,
     ...ignored.map(
       ([field, text]) =>
         named[field] &&
-        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search for “${text}”</a> to find it.`,
+        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search the audits for “${text}”</a>, also for similar names.`,
     ),
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     isPageUnread && "The page number was not understood. This is the first page.",
@@ -224,19 +236,20 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
 
 /** Says how the words were read if a search has more to it than words that all must be there. */
 function describeWords(alternatives: WordsPart[][]): string {
-  const isPlain = alternatives.length === 1 && !alternatives.flat().some((part) => part.is_excluded);
+  const isPlain =
+    alternatives.length === 1 &&
+    !alternatives.flat().some((part) => part.is_excluded || part.forms.length > 1);
+  if (isPlain) return "";
   const describePart = ({ forms, is_excluded: isExcluded }: WordsPart, index: number) =>
     (isExcluded ? " without " : index > 0 ? ", and for " : "") +
     forms.map((form) => `“${form}”`).join(" or ");
-  return alternatives
-    .map((parts) =>
-      parts
-        .filter(({ forms }) => !isPlain || forms.length > 1)
-        .sort((one, other) => Number(one.is_excluded) - Number(other.is_excluded))
-        .map(describePart)
-        .join(""),
-    )
-    .join(", or for ");
+  const read = alternatives.map((parts) =>
+    parts
+      .toSorted((one, other) => Number(one.is_excluded) - Number(other.is_excluded))
+      .map(describePart)
+      .join(""),
+  );
+  return [...new Set(read)].join(", or for ");
 }
 
 /** Says how the words were read. */

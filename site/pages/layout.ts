@@ -65,7 +65,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
           html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
       )}</ul>
     </nav>
-    ${searchForm("search-all", "Search audits", page.searched, "visually-hidden")}
+    ${page.path !== "/search" && searchAudits()}
   </div>
 </header>
 <main id="main" tabindex="-1">${
@@ -90,6 +90,10 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 </html>`;
   return document.html;
 }
+
+/** The form that every page has: in its header, and on /search, also on narrow screens, above the results. */
+export const searchAudits = (searched?: string): Html =>
+  searchForm("search-all", "Search audits", searched, "visually-hidden");
 
 /** A form that searches the audits. It works without JavaScript. */
 export function searchForm(id: string, label: string, searched = "", labelClass = ""): Html {

@@ -15,7 +15,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { adviseOnAuditee } from "./auditee.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { scroll, table, writeDocument } from "./layout.ts";
+import { scroll, searchAudits, table, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 import { adviseOnReport, linkToAuditee, linkToAuditor } from "./report.ts";
 
@@ -41,9 +41,9 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     path: "/search",
     title,
     description: "Search the public federal single audits.",
-    searched: result?.text,
     body: html`<div class="wrap page">
 <h1>Search</h1>
+${searchAudits(result?.text)}
 ${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== result.typed && tooLong, writeResult(context, result)]}
 </div>`,
   });
@@ -308,6 +308,7 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   );
   const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year ?? criteria.findings);
   const auditee = ein ?? (/\d/.test(uei ?? "") ? uei : undefined);
+  const [, placeOf] = /^(?:city|town|village|borough|county|state) of (.+)/i.exec(text) ?? [];
   const found = html`<p class="lead" role="status">No public audit was found for “${text}”.</p>`;
   // An ID is nothing else.
   if (!isNarrowed && reportId !== undefined) return html`${found}${adviseOnReport(context, reportId)}`;
@@ -332,6 +333,7 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
 <h2>What to try</h2>
 <ul>
   ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or look for audits without findings too" : ""}.</li>`}
+  ${placeOf !== undefined && html`<li>Search for <a href="/search?q=${encodeURIComponent(placeOf)}">${placeOf}</a>.</li>`}
   <li>Use fewer words, or only their first letters. Every word of a search must be in one name.</li>
   <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
   <li>Look for a state, a year, an agency or a program in the <a href="/totals">totals</a>.</li>

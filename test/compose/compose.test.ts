@@ -269,6 +269,15 @@ describe("npm run compose:restore", () => {
     expect(ran).not.toContain(startsAll);
   });
 
+  test("nor a database in which a key was revoked after that check", async () => {
+    const { status, output, ran } = await runScript("restore", ["--replace", await makeBackup()], undefined, {
+      "ON_ERROR_STOP=1 postgres": "1",
+      psql: "",
+    });
+    expect([status, output]).toEqual([1, expect.stringContaining("not in the ledger yet")]);
+    expect(ran).not.toContain(startsAll);
+  });
+
   test("replaces nothing if the deployment fails", async () => {
     const { status, ran } = await runScript("restore", ["--replace", await makeBackup()], "migrate");
     // It drops the database that it made.

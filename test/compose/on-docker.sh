@@ -143,8 +143,8 @@ docker compose exec -T postgres psql --username=postgres --set=ON_ERROR_STOP=1 s
 echo "While the database restarts, clients get 503."
 while_asking "right unavailable" docker compose restart postgres
 
-# PostgREST waits 2 s for a connection, and requests wait up to 10 s for their turn to use one.
-echo "While the database is unreachable, requests get 503 within 10 s, or 20 s on a busy machine."
+# PostgREST waits 3 s for a server that cannot be reached, and requests wait up to 10 s for their turn. A busy machine takes longer.
+echo "While the database is unreachable, requests get 503 within 20 s."
 disconnect() {
   # Some requests wait for their rows.
   psql --command="begin; lock table disclosed.general; select pg_sleep(5)" > /dev/null &

@@ -428,7 +428,7 @@ test("a release names every image by the digest that its tag has", async () => {
   ]);
 });
 
-test("pods on a lost node are replaced after 30 s, and the operators have a second pod on another node", () => {
+test("pods on a lost node are replaced after 30 s, and the operators and the refresher have a second pod on another node", () => {
   const read = (component: string) => {
     const { patches } = parse(readProjectFile(`${kubernetes}/${component}/kustomization.yaml`));
     const operations = patches.flatMap(({ patch }: { patch: string }) => parse(patch));
@@ -451,6 +451,9 @@ test("pods on a lost node are replaced after 30 s, and the operators have a seco
     );
   }
   expect(read("operators").get("/spec/replicas")).toBe(2);
+  // Calls wait for a refresher after a failover.
+  const [refresher] = readBase("refresher.yaml");
+  expect(refresher.spec.replicas).toBe(2);
 });
 
 test("on-cluster.sh runs the commands in each section of docs/scaling.md", () => {

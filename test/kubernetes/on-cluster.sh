@@ -17,7 +17,9 @@ run() {
 }
 # database COMMAND…: runs a command with the URL of the database
 database() {
-  kubectl port-forward --namespace=single-audit service/postgres-rw 5434:5432 > /dev/null & sleep 3
+  : > "$counts/forward"
+  kubectl port-forward --namespace=single-audit service/postgres-rw 5434:5432 >> "$counts/forward" &
+  while kill -0 $! && ! grep -q Forwarding "$counts/forward"; do sleep 0.2; done
   DATABASE_URL="postgres://single_audit_owner:$(cat secrets/kubernetes/postgres_password)@127.0.0.1:5434/single_audit?sslmode=disable" "$@"
   # It may have ended with the connection.
   kill $! || true

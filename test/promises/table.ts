@@ -912,7 +912,7 @@ const kubernetes: PromiseOfFile[] = [
     ],
   ),
   ...kubernetesRow(
-    "runs two pods of what answers requests, and one of the rest",
+    "runs two pods of everything but the counters",
     (manifests) =>
       ofKind(manifests, "Deployment", ({ replicas, strategy }) => [
         replicas,
@@ -923,7 +923,7 @@ const kubernetes: PromiseOfFile[] = [
       gateway: [undefined, { maxSurge: 1, maxUnavailable: 0 }],
       "postgrest-reader": [undefined, { maxSurge: 1, maxUnavailable: 0 }],
       "postgrest-writer": [2, { maxSurge: 1, maxUnavailable: 0 }],
-      refresher: [1, "Recreate"],
+      refresher: [2, { maxSurge: 0, maxUnavailable: 1 }],
       "report-service": [2, { maxSurge: 1, maxUnavailable: 0 }],
       site: [2, { maxSurge: 1, maxUnavailable: 0 }],
     },

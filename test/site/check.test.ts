@@ -140,13 +140,17 @@ const post = (list: string, more: Record<string, string> = {}) =>
 
 /** The cells of each row of the list, or of a section, without the spaces between their parts. */
 const readRows = (page: string): string[][] =>
-  Array.from((page.split('<h2 id="rows">')[1] ?? page).matchAll(/<tr><th scope="row">.*?<\/tr>/gs), ([row]) =>
-    Array.from(row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs), ([, cell = ""]) =>
-      cell
-        .replace(/<[^>]*>/g, " ")
-        .replace(/\s+/g, " ")
-        .trim(),
-    ),
+  Array.from(
+    (page.split('<h2 id="rows">')[1] ?? page)
+      .replace(/<section aria-labelledby="due">.*/s, (rest) => (page.includes('<h2 id="rows">') ? "" : rest))
+      .matchAll(/<tr><th scope="row">.*?<\/tr>/gs),
+    ([row]) =>
+      Array.from(row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs), ([, cell = ""]) =>
+        cell
+          .replace(/<[^>]*>/g, " ")
+          .replace(/\s+/g, " ")
+          .trim(),
+      ),
   );
 
 describe("a list", () => {
@@ -159,7 +163,7 @@ describe("a list", () => {
     expect(unknown?.slice(0, 2)).toEqual(["ZZZZZZZZ1234", "nothing public found"]);
     expect(polk).toEqual([
       expect.stringMatching(/^Polk County.* POLKPOLK1234$/),
-      "2024-03-31 audit year 2023",
+      "2024-03-31 audit year 2023; 1 other report",
       "Not clean opinion qualified",
       "2",
       // Of these on the program: all, and those with each flag.
@@ -177,9 +181,13 @@ describe("a list", () => {
 
   it("says in its first sentence how many reports are not clean, also without findings", async () => {
     const { text } = await ask("/check?u=MESAMESA1234,ELM4ELM41234&year=2023");
-    expect(text).toMatch(/Of these reports,\s+1 is not clean, and none has findings\./);
+    expect(text).toContain("Of these reports, 1 is not clean, 1 states no opinion. None has findings.");
     const both = (await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023")).text;
-    expect(both).toMatch(/Of these reports,\s+2 are not clean, and 1 has findings: 2 in all\./);
+    expect(both).toContain("Of these reports, 2 are not clean. 1 has findings: 2 in all.");
+    const none = (await ask("/check?u=ZZZZZZZZ1234,YYYYYYYY1234")).text;
+    expect(none).toContain(
+      '<p role="status">2 entries, newest reports: none with a public report, 2 with nothing public found.</p>',
+    );
   });
 
   it("without a year shows the newest report and leads to the others", async () => {
@@ -256,18 +264,136 @@ describe("a list", () => {
   });
 
   it("lists all decisions if none is recent, and says which they are, of which reports, and as of when", async () => {
-    const today = new Date().toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+    const today = new Date().toLocaleDateString("en-US", { dateStyle: "long", timeZone: "America/New_York" });
     const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234&year=2023");
     const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
     expect(readRows(section)).toHaveLength(1);
     const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
     expect(words).toContain(
-      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list below has only one report of each entry.`,
+      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
-    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("or later: none of");
+    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("without a due date: none of");
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
-    expect(saved).toMatchObject([{ state: "past due", as_of: new Date().toISOString().slice(0, 10) }]);
+    expect(saved).toMatchObject([
+      {
+        state: "past due",
+        as_of: new Date().toLocaleDateString("en-CA", { timeZone: "America/New_York" }),
+        entry: '="POLKPOLK1234"',
+      },
+    ]);
+  });
+
+  it("has the decisions without a due date, the last in their order", async () => {
+    await here.select(`update disclosed.general set fac_accepted_date = null where report_id = '${id(1)}'`);
+    onTestFinished(async () => {
+      await here.select(
+        `update disclosed.general set fac_accepted_date = '2024-03-31' where report_id = '${id(1)}'`,
+      );
+    });
+    const undated = "no accepted date, so no due date can be computed";
+    const list = "u=POLKPOLK1234,MESAMESA1234";
+    const { text } = await ask(`/check?${list}`);
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
+    expect(readRows(section).map(([due]) => due)).toEqual(["2020-09-01 past due", undated]);
+    expect(section).toContain(`1 of 2 reports has ${undated}.`);
+    expect(readRows(text)[0]?.at(-1)).toBe(undated);
+    const read = async (target: string) =>
+      parse((await ask(target)).text, { columns: true, bom: true }) as Record<string, string>[];
+    expect((await read(`/check.csv?${list}&rows=decisions`)).map(({ due, state }) => [due, state])).toEqual([
+      [undefined, "past due"],
+      [undefined, undated],
+    ]);
+    expect(await read(`/check.csv?${list}`)).toMatchObject([
+      { management_decision_due: "", management_decision_state: undated },
+      { management_decision_state: "" },
+    ]);
+    // They may be due.
+    expect(await read(`/check.csv?${list}&rows=decisions&due=recent`)).toMatchObject([{ state: undated }]);
+    expect(await read(`/check.csv?${list}&rows=decisions&due=past`)).toMatchObject([{ state: "past due" }]);
+  });
+
+  it("names an auditee that has only reports of other years, and these years", async () => {
+    const { text } = await ask("/check?u=MESAMESA1234,POLKPOLK1234,ZZZZZZZZ1234&year=2022");
+    const [mesa, polk, unknown] = readRows(text);
+    expect(mesa?.slice(0, 3)).toEqual([
+      expect.stringMatching(/^=cmd\|calc &lt;b&gt;.* MESAMESA1234$/),
+      "no public report for 2022; filed 2023 , 2019",
+      "–",
+    ]);
+    expect(text).toContain(`filed <a href="/record/${id(3)}">2023</a>, 2019`);
+    expect(text).toContain('<a href="/auditee/MESAMESA1234">=cmd');
+    expect([polk?.[1], unknown?.[1]]).toEqual([
+      "2023-01-15 audit year 2022; 1 other report",
+      "nothing public found",
+    ]);
+    expect(text).toContain(
+      "1 with a public report, 1 with reports of other years only, 1 with nothing public found.",
+    );
+    const csv = await ask("/check.csv?u=MESAMESA1234&year=2022");
+    expect(parse(csv.text, { columns: true, bom: true })).toMatchObject([
+      {
+        answer: "no public report for 2022; filed 2023, 2019",
+        auditee_name: "'=cmd|calc <b>",
+        report_id: "",
+      },
+    ]);
+  });
+
+  it.each([
+    ["2023,2022", ["2023", "2022"]],
+    ["2022+2023", ["2023", "2022"]],
+    ["all", ["2023", "2022", "2019", "2018"]],
+  ])("has the audit years %s beside each other", async (asked, years) => {
+    const list = "u=POLKPOLK1234,ELM4ELM41234,MESAMESA1234,ZZZZZZZZ1234";
+    const { text } = await ask(`/check?${list}&year=${asked}`);
+    expect(Array.from(text.matchAll(/<th scope="col">(\d{4})</g), ([, year]) => year)).toEqual(years);
+    const rows = readRows(text).map(([, ...cells]) =>
+      Object.fromEntries(years.map((year, i) => [year, cells[i]])),
+    );
+    expect(rows).toMatchObject([
+      { 2023: "2 findings", 2022: "Clean" },
+      { 2023: "Not stated, no findings", 2022: "nothing public" },
+      {
+        2023: expect.stringMatching(/^Not clean, no findings .*qualified for 1 program$/),
+        2022: "nothing public",
+      },
+      { 2023: "nothing public", 2022: "nothing public" },
+    ]);
+    expect(text).toContain(`<td data-label="2023"><a href="/record/${id(1)}">2 findings</a></td>`);
+    expect(text).toMatch(/2022<\/a>: 1 report\. Of these, 1 is clean\. None has findings\./);
+    // The same reports as a file, and from the API.
+    const csv = await ask(`/check.csv?${list}&year=${asked}`);
+    const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
+    expect(saved).toMatchObject([
+      { result_2023: "not clean", findings_2023: "2", report_id_2023: id(1), result_2022: "clean" },
+      { result_2023: "not stated", result_2022: "nothing public", report_id_2022: "" },
+      { auditee_name: "'=cmd|calc <b>", result_2023: "not clean" },
+      { answer: "nothing public found", result_2023: "nothing public" },
+    ]);
+    expect(text).toMatch(new RegExp(`general\\?report_id=in\\.\\(${id(1)},${id(2)},`));
+    expect(text).toContain(`/check.csv?${list}&amp;year=${asked === "all" ? "all" : "2023,2022"}">`);
+  });
+
+  it("keeps the name of an auditee that has none of the compared years, and its decisions", async () => {
+    const { text } = await ask("/check?u=MESAMESA1234&year=2021,2022");
+    expect(readRows(text)).toEqual([
+      [expect.stringMatching(/MESAMESA1234 filed 2023, 2019$/), "nothing public", "nothing public"],
+    ]);
+    expect((await ask("/check?u=MESAMESA1234&year=all")).text).toContain("Management decisions (1)");
+  });
+
+  it("compares at most five audit years, and names the others", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234&year=2016,2017,2018,2019,2020,2022,2023");
+    expect(text).toContain("At most 5 audit years are compared. 2017, 2016 were left out.");
+    expect(readRows(text)[0]).toHaveLength(6);
+  });
+
+  it("comes first, with links to what follows", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234,MESAMESA1234");
+    expect(text.indexOf('id="rows"')).toBeLessThan(text.indexOf('id="due"'));
+    for (const target of text.matchAll(/<a href="#([^"]*)"/g)) expect(text).toContain(`id="${target[1]}"`);
+    expect(text).toContain('<a href="#due">Management decisions (2)</a>');
   });
 
   it("counts repeated entries once, and names them", async () => {
@@ -295,9 +421,7 @@ describe("a list", () => {
   it("lists entries that may be mistyped IDs, and says why", async () => {
     const list = "LC67HONF2H11,POLKPOLK1234,Nonsense1";
     const { text } = await ask(`/check?u=${list}&year=2023`);
-    expect(text).toMatch(
-      /2 entries, audit year 2023: 1 with a public report,\s+0 with nothing public found, 1 mistyped\./,
-    );
+    expect(text).toMatch(/2 entries, audit year 2023: 1 with a public report, 1 mistyped\./);
     const [mistyped, , nonsense] = readRows(text);
     expect(mistyped?.[1]).toBe("not a UEI, because UEIs have no letter O: is it LC67H0NF2H11?");
     expect(nonsense?.slice(0, 2)).toEqual(["Nonsense1", "not understood"]);
@@ -305,7 +429,7 @@ describe("a list", () => {
       columns: true,
       bom: true,
     });
-    expect(saved.map(({ entry }) => entry)).toEqual(list.split(","));
+    expect(saved.map(({ entry }) => entry)).toEqual(list.split(",").map((typed) => `="${typed}"`));
   });
 
   it("is read as people paste it", () => {
@@ -401,16 +525,37 @@ describe("a suppressed report", () => {
     ["998877663", "998877999"],
     [id(20), id(99)],
   ])("is like an unknown one: %s", async (hidden, unknown) => {
-    const pages = await Promise.all(
-      [hidden, unknown].map(async (each) => replace((await ask(`/check?u=${each}&year=2023`)).text, each)),
-    );
-    expect(pages[0]).toBe(pages[1]);
+    for (const target of ["/check?year=2023&u=", "/check?year=all&u=", "/check.csv?year=2023,2022&u="]) {
+      const pages = await Promise.all(
+        [hidden, unknown].map(async (each) => replace((await ask(target + each)).text, each)),
+      );
+      expect(pages[0], target).toBe(pages[1]);
+    }
+  });
+
+  it("of the asked year is like none, if its auditee has other reports", async () => {
+    const share = (uei: string) =>
+      here.select(
+        `update suppressed.general set auditee_uei = '${uei}', audit_year = '2022' where report_id = '${id(20)}'`,
+      );
+    const read = async () =>
+      (
+        await Promise.all(
+          ["/check?year=2022&u=", "/check?year=all&u=", "/check?u="].map((target) =>
+            ask(`${target}MESAMESA1234`),
+          ),
+        )
+      ).map(({ text }) => text);
+    const before = await read();
+    await share("MESAMESA1234");
+    onTestFinished(async () => void (await share("HHHHHHHH1234")));
+    expect(await read()).toEqual(before);
   });
 
   it("costs what an unknown one costs", async () => {
     const measure = async (each: string) => {
       const plan = await here.select(
-        `explain (analyze, buffers, format json) select publication.check_reports(array['${each}'], '2023', '93.778')`,
+        `explain (analyze, buffers, format json) select publication.check_reports(array['${each}'], array['2023'], '93.778')`,
       );
       const { Plan: counted } = plan[0]?.["QUERY PLAN"][0] ?? { Plan: {} };
       return (counted["Shared Hit Blocks"] ?? 0) + (counted["Shared Read Blocks"] ?? 0);
@@ -466,8 +611,16 @@ describe("hostile input", () => {
     expect([status, JSON.parse(text).message]).toEqual([431, expect.stringContaining("longer than 16 KB")]);
   });
 
-  it("in the year or the program is named and not used", async () => {
-    const { text } = await ask("/check?u=POLKPOLK1234&year=<b>&aln=';--");
+  it("in a parameter is named and not used, and refused for a file", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234&year=<b>&aln=';--&due=soon&sort=<i>&rows=x");
+    for (const sentence of [
+      "“soon” is not a value of due",
+      "“&lt;i&gt;” is not a value of sort",
+      "“x” is not a value of rows",
+    ])
+      expect(text).toContain(sentence);
+    for (const each of ["year=2022,x", "aln=zz", "due=soon", "sort=x", "rows=x"])
+      expect((await ask(`/check.csv?u=POLKPOLK1234&${each}`)).status, each).toBe(400);
     expect(text).toContain("“&lt;b&gt;” is not an audit year");
     expect(text).toContain("“&#39;;--” is neither a program’s number");
     expect(readRows(text)).toHaveLength(1);
@@ -483,6 +636,29 @@ it("lists are limited with searches for each client network", async () => {
   expect((await ask("/check", { from, body: many })).status).toBe(429);
   // The form alone asks the database nothing.
   expect((await ask("/check", { from })).status).toBe(200);
+});
+
+it.each([
+  ["/check.csv?u=POLKPOLK1234", "/check.csv?u=ZZZZZZZZ1234&rows=decisions"],
+  ["/findings.csv?program=93.778", "/findings.csv?auditee=ZZZZZZZZ1234"],
+  ["/search.csv?q=Polk", "/search.csv?q=Atlantis"],
+])("files name their data set, its date and their address, also without rows: %s, %s", async (some, none) => {
+  const [{ id: dataSet, published } = { id: "", published: new Date(0) }] = await here.select(
+    "select id::text, published_at as published from publication.data_sets where state = 'live'",
+  );
+  const at = new Date(published).toISOString();
+  const files = await Promise.all([some, none].map(async (target) => (await ask(target)).text));
+  const [rows, noRows] = files.map((text) => parse(text, { columns: true, bom: true }));
+  expect(rows?.[0]).toMatchObject({ data_set: dataSet, data_set_published_at: at });
+  expect(rows?.[0]).toMatchObject({ source: expect.stringContaining(some) });
+  // Every program reads it as a heading.
+  expect(noRows).toEqual([]);
+  const [full = [], empty = []] = files.map(
+    (text) => (parse(text, { bom: true, toLine: 1 }) as string[][])[0],
+  );
+  expect(empty.slice(-4, -1)).toEqual(full.slice(-3));
+  const note = empty.at(-1) ?? "";
+  for (const part of [dataSet, at, none]) expect(note).toContain(part);
 });
 
 it("changes are filtered by the name of an agency too", async () => {

@@ -718,6 +718,7 @@ describe("the page of a program, an agency or a state", () => {
     };
     const origin = {
       data_set: dataSet?.id,
+      data_set_published_at: expect.any(String),
       source: expect.stringMatching(`^https://127.0.0.1:\\d+${target}.csv$`),
     };
     expect(parse(body, { columns: true, bom: true })).toEqual([{ ...group, ...totals, ...origin }]);

@@ -319,8 +319,8 @@ describe("the page of a report", () => {
 
   it("counts the findings of each award, and says what is not stated", async () => {
     const text = await open(`/record/${id(1)}`);
-    expect(text).toContain("93.778 Medicaid $1,500,000 direct not stated qualified 2");
-    expect(text).toContain("84.010 Title I $500,000 passed through not stated not stated 1");
+    expect(text).toContain("93.778 Medicaid AWARD-0001 $1,500,000 direct not stated qualified 2");
+    expect(text).toContain("84.010 Title I AWARD-0002 $500,000 passed through not stated not stated 1");
   });
 
   it("shows the largest awards, says of how many, and has all as CSV", async () => {

@@ -77,10 +77,8 @@ describe("a list of subrecipients", again, () => {
       bom: true,
     });
     expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "nothing public found"]);
-    await opened
-      .getByRole("link", { name: "New and changed reports in a list of 6 IDs, by publication" })
-      .click();
-    await opened.getByRole("heading", { name: "Changes of reports in a list of 6 IDs" }).waitFor();
+    await opened.getByRole("link", { name: /^What changed for these auditees since / }).click();
+    await opened.getByRole("heading", { name: /^Changes of reports in a list of 6 IDs, since / }).waitFor();
     await checkAccessibility();
     await checkFit();
   });
@@ -426,7 +424,7 @@ describe("the totals", again, () => {
       .getByRole("link", { name: String(state?.submissions), exact: true })
       .first()
       .click();
-    await page.waitForURL(/\/search\?state=\w\w&year=2023$/);
+    await page.waitForURL(/\/search\?year=2023&state=\w\w$/);
     await page.getByRole("status").getByText(`${state?.submissions} audits`).waitFor();
   });
 });

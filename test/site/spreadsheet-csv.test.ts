@@ -30,6 +30,14 @@ test.each([
   ["reference_number", "2023-001", '="2023-001"'],
   ["title", "2023-001", '="2023-001"'],
   ["auditee_uei", "12345678E123", '="12345678E123"'],
+  // The columns of a list have UEIs, EINs and report IDs.
+  ["auditee_uei", "POLKPOLK1234", '="POLKPOLK1234"'],
+  ["entry", "POLKPOLK1234", '="POLKPOLK1234"'],
+  ["id", "POLKPOLK1234", '="POLKPOLK1234"'],
+  ["id", "942600524", '="942600524"'],
+  ["entry", "12345678E123", '="12345678E123"'],
+  ["findings_on_program", "2", "2"],
+  ["report_id", "2023-06-GSAFAC-0000000001", "2023-06-GSAFAC-0000000001"],
   ["is_public", "t", "true"],
 ])("in the column %s, writes %j as %j for spreadsheet programs", (name, cell, expected) => {
   const csv = `${name},x,${name}\n${cell},${cell},${cell}\n${cell},,${cell}\n`;

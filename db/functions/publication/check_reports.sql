@@ -1,7 +1,9 @@
 -- The pages' check of a list. It reads only the public tables, so a suppressed report is like one that does not exist: its UEI and
--- EIN find nothing, at the cost of finding nothing.
-create or replace function publication.check_reports(ids text[], year text default null, aln text default null)
-returns jsonb
+-- EIN find nothing, at the cost of finding nothing. A list may have 5,000 reports to show, so they are counted together.
+create or replace function publication.check_reports(
+  ids text[], years text[] default null, aln text default null, is_by_year boolean default false
+)
+returns json
 language plpgsql stable security definer
 set search_path = '' set max_parallel_workers_per_gather = 0 set jit = off
 as $$
@@ -14,83 +16,115 @@ begin
         found.is_own,
         general.audit_year,
         general.fac_accepted_date,
-        publication.decision_due(general.fac_accepted_date) as due
+        publication.decision_due(general.fac_accepted_date) as due,
+        years is null or general.audit_year = any (years) or (found.id = found.report_id and not is_by_year) as is_asked
       from publication.list_reports_of(ids) as found
       join disclosed.general on general.report_id = found.report_id
-      where year is null or general.audit_year = year or found.id = found.report_id
       order by found.id, found.report_id, found.is_own desc
-    ), ranked as (
+    ), compared as materialized (
+      select listed.audit_year
+      from listed
+      where is_by_year and listed.is_asked
+      group by listed.audit_year
+      order by listed.audit_year desc nulls last
+      limit 5
+    ), shown as (
       select
         listed.*,
-        count(*) over (partition by listed.id) as reports,
-        row_number() over (
-          partition by listed.id
-          order by listed.audit_year desc nulls last, listed.is_own desc, listed.fac_accepted_date desc nulls last, listed.report_id desc
-        ) as place
+        listed.is_asked and (not is_by_year or listed.audit_year in (select compared.audit_year from compared)) as is_shown
       from listed
-    ), concerned as materialized (
-      select findings.report_id, count(*) as findings
+    ), ranked as (
+      select
+        shown.*,
+        bool_or(shown.is_shown) over (partition by shown.id) as has_shown,
+        count(*) over (partition by shown.id) as reports,
+        row_number() over (
+          partition by shown.id
+          order by
+            shown.is_shown desc, shown.audit_year desc nulls last, shown.is_own desc, shown.fac_accepted_date desc nulls last,
+            shown.report_id desc
+        ) as place
+      from shown
+    ), chosen as materialized (
+      -- An auditee without a report to show still has a name.
+      select distinct on (ranked.id, grouped.audit_year) ranked.*
+      from ranked
+      cross join lateral (select case when is_by_year and ranked.is_shown then ranked.audit_year end) as grouped (audit_year)
+      where ranked.is_shown or not ranked.has_shown
+      order by ranked.id, grouped.audit_year, ranked.place
+    ), counted as materialized (
+      select
+        findings.report_id,
+        count(*) as findings,
+        count(*) filter (where of_program.is_concerned) as concerned,
+        count(*) filter (where of_program.is_concerned and findings.is_material_weakness = 'Y') as material_weaknesses,
+        count(*) filter (where of_program.is_concerned and findings.is_repeat_finding = 'Y') as repeat_findings,
+        count(*) filter (where of_program.is_concerned and findings.is_questioned_costs = 'Y') as questioned_costs
       from disclosed.finding_summaries as findings
-      where findings.report_id in (select listed.report_id from listed)
-        and (
+      cross join lateral (
+        select
           aln is null
           or exists (select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.'))
-        )
+      ) as of_program (is_concerned)
+      where findings.report_id in (select listed.report_id from listed)
       group by findings.report_id
     ), decisions as materialized (
       select
         listed.id,
         jsonb_agg(
           jsonb_build_object(
-            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', concerned.findings
+            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', counted.concerned
           )
-          order by listed.due, listed.report_id
+          order by listed.due nulls last, listed.report_id
         ) as reports
       from listed
-      join concerned on concerned.report_id = listed.report_id
-      where listed.due is not null
+      join counted on counted.report_id = listed.report_id
+      where listed.is_asked and counted.concerned > 0
       group by listed.id
+    ), filed as materialized (
+      select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc) as years from listed group by listed.id
     )
-    select coalesce(
-      jsonb_agg(
-        jsonb_build_object(
-          'id', ranked.id,
-          'is_own', ranked.is_own,
-          'reports', ranked.reports,
-          'report_id', general.report_id,
-          'auditee_name', general.auditee_name,
-          'auditee_city', general.auditee_city,
-          'auditee_state', general.auditee_state,
-          'audit_year', general.audit_year,
-          'fac_accepted_date', general.fac_accepted_date,
-          'gaap_results', general.gaap_results,
-          'sp_framework_opinions', general.sp_framework_opinions,
-          'findings_on_aln', (on_aln.counts ->> 'findings')::bigint,
-          'modified_programs', publication.list_modified_programs(general.report_id),
-          'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
-          'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
-          'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
-          'is_going_concern_included', general.is_going_concern_included,
-          'management_decision_due', case
-            when (coalesce(on_aln.counts, counted.counts) ->> 'findings')::bigint > 0 then ranked.due
-          end,
-          'decisions', coalesce(decisions.reports, '[]')
-        ) || counted.counts || coalesce(on_aln.counts - 'findings', '{}')
-        order by ranked.id
-      ),
-      '[]'
-    )
-    from ranked
-    join disclosed.general on general.report_id = ranked.report_id
-    left join decisions on decisions.id = ranked.id
-    cross join lateral publication.count_findings(ranked.report_id) as counted (counts)
-    cross join lateral (
-      select case when aln is not null then publication.count_findings(ranked.report_id, aln) end as counts
-    ) as on_aln
-    where ranked.place = 1
+    select coalesce(json_agg(answers order by answers.id, answers.place), '[]')
+    from (
+      select
+        chosen.id,
+        chosen.place,
+        chosen.is_own,
+        chosen.is_shown,
+        chosen.reports,
+        filed.years as filed,
+        general.report_id,
+        general.auditee_name,
+        general.auditee_city,
+        general.auditee_state,
+        general.audit_year,
+        general.fac_accepted_date,
+        general.gaap_results,
+        general.sp_framework_opinions,
+        coalesce(modified.programs, '{}') as modified_programs,
+        general.is_internal_control_material_weakness_disclosed,
+        general.is_internal_control_deficiency_disclosed,
+        general.is_material_noncompliance_disclosed,
+        general.is_going_concern_included,
+        coalesce(counted.findings, 0) as findings,
+        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln,
+        coalesce(counted.material_weaknesses, 0) as material_weaknesses,
+        coalesce(counted.repeat_findings, 0) as repeat_findings,
+        coalesce(counted.questioned_costs, 0) as questioned_costs,
+        coalesce(counted.concerned, 0) > 0 as needs_decision,
+        case when counted.concerned > 0 then chosen.due end as management_decision_due,
+        case when chosen.place = 1 then coalesce(decisions.reports, '[]') else '[]' end as decisions
+      from chosen
+      join disclosed.general on general.report_id = chosen.report_id
+      join filed on filed.id = chosen.id
+      left join counted on counted.report_id = chosen.report_id
+      left join decisions on decisions.id = chosen.id
+      left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
+        on modified.report_id = chosen.report_id
+    ) as answers
   );
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report in the year (or at all), the newest report: its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. "decisions" lists when management decisions are due, also on older reports. "reports" is the number of all reports found.';
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. By year, returns the newest report of each of the years (or of the newest 5). An ID with no such report has its newest other one, with "is_shown": false. "decisions" of its first report lists those of the years on which management decisions are due, the ones without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
 grant execute on function publication.check_reports to site;

@@ -1,4 +1,4 @@
-create or replace function publication.count_findings(asked_report_id text, aln text default null)
+create or replace function publication.count_findings(asked_report_id text)
 returns jsonb
 language sql stable security invoker set search_path = ''
 as $$
@@ -10,10 +10,7 @@ as $$
     'questioned_costs', count(*) filter (where finding_summaries.is_questioned_costs = 'Y')
   )
   from disclosed.finding_summaries
-  where finding_summaries.report_id = asked_report_id and (
-    aln is null
-    or exists (select from unnest(finding_summaries.alns) as number where number = aln or starts_with(number, aln || '.'))
-  )
+  where finding_summaries.report_id = asked_report_id
 $$;
 comment on function publication.count_findings is
-  'Returns how many findings a public report has (that concern a program or agency), and how many of them have each flag. A finding counts once.';
+  'Returns how many findings a public report has, and how many of them have each flag. A finding counts once.';

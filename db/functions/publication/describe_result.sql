@@ -11,7 +11,9 @@ as $$
     'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
     'is_going_concern_included', general.is_going_concern_included,
     -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
-    'modified_programs', publication.list_modified_programs(asked_report_id)
+    'modified_programs', coalesce(
+      (select modified.programs from publication.count_modified_programs(array[asked_report_id]) as modified), '{}'
+    )
   )
   from disclosed.general
   where general.report_id = asked_report_id

@@ -76,6 +76,31 @@ it("the ledger gets a suppression before it takes effect, and a release or revoc
   expect(await count()).toBe(objects);
 });
 
+it("two refreshers write each entry once, even if one is lost after it has written an object", async () => {
+  const keys = [];
+  for (let number = 0; number < 20; number += 1) keys.push(await issueKey());
+  const revoke = (some: string[]) =>
+    select("select access.revoke_key(id) from unnest($1::uuid[]) as id", [some]);
+  await revoke(keys.slice(0, 1));
+  const lost = withPublisher(on(here.database.url), (client) => {
+    const query = client.query.bind(client) as (...values: unknown[]) => unknown;
+    Object.assign(client, {
+      query: (...values: unknown[]) => {
+        if (String(values[0]).startsWith("update ledger.entries")) throw new Error("The node is lost.");
+        return query(...values);
+      },
+    });
+    return compareWithLedger(client);
+  });
+  await expect(lost).rejects.toThrow("The node is lost.");
+  for (const key of keys.slice(1)) await Promise.all([revoke([key]), compare(), compare()]);
+  await compare();
+  expect(await list("select lost_at from ledger.claim")).toEqual([null]);
+  expect(await isOn()).toBe(true);
+  expect((await say()).length).toBe(keys.length);
+  expect(new Set(await say()).size).toBe(keys.length);
+});
+
 it("a suppression counts even if its publication fails", async () => {
   const leak = { "publish.sql": (sql: string) => `${sql}\nselect 1 / 0;` };
   expect((await withDefinitions(leak, () => publish(2))).code).toBe(1);

@@ -2,6 +2,8 @@ import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pino } from "pino";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { withPublisher } from "../../../scripts/refresh/connect-publisher.ts";
+import { lockPublication } from "../../../scripts/refresh/lock-publication.ts";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
 import { readTimetable } from "../../../shared/timetable.ts";
@@ -110,6 +112,19 @@ describe("the refresh service", () => {
       await write(1, 2);
       await run;
       expect(outcomes(await ask("/metrics"))).toMatchObject({ published: 1 });
+    });
+  });
+
+  it("tries again if another refresh is running, in case that one fails", async () => {
+    await write(1, 2, 3);
+    await withService("development", async (schedule, ask) => {
+      await withPublisher({ connectionString: here.database.url }, (client) =>
+        lockPublication(client, async () => {
+          void schedule.refreshNow();
+          await expect.poll(async () => outcomes(await ask("/metrics"))).toEqual({ busy: 1 });
+        }),
+      );
+      await expect.poll(async () => outcomes(await ask("/metrics"))).toMatchObject({ published: 1 });
     });
   });
 

@@ -1,0 +1,50 @@
+import { count } from "../finding-words.ts";
+import { formatNumber } from "../format.ts";
+import { type Checked, type CheckedEntry, judge } from "./check-reports.ts";
+import type { Wanted } from "./read-wanted.ts";
+
+/** The audit years that are compared, the newest first: those that were asked for, or those that were found. */
+export function listYears(checked: CheckedEntry[], { years, isByYear }: Wanted): string[] {
+  if (!isByYear) return [];
+  const found = checked.flatMap(({ reports }) => reports.map(({ audit_year: year }) => year ?? ""));
+  return years ?? [...new Set(found)].filter(Boolean).sort().reverse();
+}
+
+/** The newest report of an entry for an audit year. */
+export const findReportOf = ({ reports }: CheckedEntry, year: string): Checked | undefined =>
+  reports.find(({ audit_year: each }) => each === year);
+
+/** Each report once, in the order of the list. */
+export const listReports = (checked: CheckedEntry[]): Checked[] => [
+  ...new Map(checked.flatMap(({ reports }) => reports.map((report) => [report.report_id, report]))).values(),
+];
+
+/** "Clean", "3 findings", "Not clean, no findings": what was found in a report. */
+export function describeFound(report: Checked): string {
+  const { isClean } = judge(report);
+  if (report.findings > 0) return count(report.findings, "finding");
+  return isClean ? "Clean" : isClean === undefined ? "Not stated, no findings" : "Not clean, no findings";
+}
+
+/** "12 are clean, 2 are not clean, and 1 does not say. 2 have findings: 34 in all, 5 on 93.778." Empty if there is no report. */
+export function describeReports(reports: Checked[], aln: string | undefined): string {
+  if (reports.length === 0) return "";
+  const verdicts = reports.map((report) => judge(report).isClean);
+  const tell = (number: number, one: string, more: string) =>
+    number > 0 && `${formatNumber(number)} ${number === 1 ? one : more}`;
+  const parts = [
+    tell(verdicts.filter((isClean) => isClean === true).length, "is clean", "are clean"),
+    tell(verdicts.filter((isClean) => isClean === false).length, "is not clean", "are not clean"),
+    tell(verdicts.filter((isClean) => isClean === undefined).length, "states no opinion", "state no opinion"),
+  ].filter((part) => part !== false);
+  const withFindings = reports.filter(({ findings }) => findings > 0);
+  const sum = withFindings.reduce((total, { findings }) => total + findings, 0);
+  const onAln = reports.reduce((total, { findings_on_aln: findings }) => total + (findings ?? 0), 0);
+  const have = tell(withFindings.length, "has findings", "have findings");
+  return [
+    `${parts.join(", ")}.`,
+    have
+      ? `${have}: ${formatNumber(sum)} in all${aln ? `, ${formatNumber(onAln)} on ${aln}` : ""}.`
+      : "None has findings.",
+  ].join(" ");
+}

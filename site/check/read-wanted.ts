@@ -1,0 +1,83 @@
+import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
+import { cut } from "../search/words.ts";
+import type { WantedReports } from "./check-reports.ts";
+import { type DecisionSort, type DueFilter, decisionSorts, dueFilters } from "./decisions.ts";
+
+/** The most audit years that are compared. */
+export const mostYears = 5;
+
+/** What was typed into the fields of the form. */
+export interface Asked {
+  list: string;
+  year: string;
+  aln: string;
+  /** Which management decisions are listed, and by what they are sorted. */
+  due: string;
+  sort: string;
+  /** The rows of a CSV file. */
+  rows: string;
+}
+
+/** What a list is checked for. */
+export interface Wanted extends WantedReports {
+  due: DueFilter | undefined;
+  sort: DecisionSort | undefined;
+  rows: "reports" | "decisions";
+  /** What is not understood, each as a sentence. */
+  unread: string[];
+}
+
+export function readAsked({ u, ...others }: Record<string, unknown>): Asked {
+  const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
+  return {
+    list: read(u),
+    year: cut(read(others.year), 60),
+    aln: cut(read(pickProgram(others)), 100),
+    due: cut(read(others.due), 20),
+    sort: cut(read(others.sort), 20),
+    rows: cut(read(others.rows), 20),
+  };
+}
+
+/** Reads what a list is checked for. */
+export function readWanted({ year, aln, due, sort, rows }: Asked): Wanted {
+  const words = year.split(/[\s,;]+/).filter(Boolean);
+  const isAll = words.some((word) => word.toLowerCase() === "all");
+  const typed = words.filter((word) => word.toLowerCase() !== "all");
+  const years = [...new Set(typed.map(readYear).filter((each) => each !== undefined))].sort().reverse();
+  const compared = years.slice(0, mostYears);
+  const program = readAlnOrAgency(aln);
+  const list = (names: string[]) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  const unread = [
+    ...typed
+      .filter((word) => readYear(word) === undefined)
+      .map((word) => `“${word}” is not an audit year, such as 2023. It was ignored.`),
+    years.length > mostYears &&
+      `At most ${mostYears} audit years are compared. ${years.slice(mostYears).join(", ")} ${years.length > mostYears + 1 ? "were" : "was"} left out.`,
+    aln !== "" &&
+      program === undefined &&
+      `“${aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was ignored.`,
+    due !== "" &&
+      !isKey(dueFilters, due) &&
+      `“${due}” is not a value of due: ${list(Object.keys(dueFilters))}. It was ignored.`,
+    sort !== "" &&
+      !isKey(decisionSorts, sort) &&
+      `“${sort}” is not a value of sort: ${list(Object.keys(decisionSorts))}. It was ignored.`,
+    rows !== "" &&
+      !isKey(rowsOfFiles, rows) &&
+      `“${rows}” is not a value of rows: ${list(Object.keys(rowsOfFiles))}. It was ignored.`,
+  ].filter((sentence) => sentence !== false);
+  return {
+    years: isAll || compared.length === 0 ? undefined : compared,
+    isByYear: isAll || compared.length > 1,
+    aln: program,
+    due: isKey(dueFilters, due) ? due : undefined,
+    sort: isKey(decisionSorts, sort) ? sort : undefined,
+    rows: isKey(rowsOfFiles, rows) ? rows : "reports",
+    unread,
+  };
+}
+
+const rowsOfFiles = { reports: true, decisions: true };
+const isKey = <Key extends string>(values: Readonly<Record<Key, unknown>>, typed: string): typed is Key =>
+  Object.hasOwn(values, typed);
