@@ -54,8 +54,10 @@ begin
             end as part
           from disclosed.general as new
           join disclosed_previous.general as old on old.report_id = new.report_id
+          -- "offset 0" keeps PostgreSQL from building the old row again for each column.
+          cross join lateral (select to_jsonb(old) as row offset 0) as was
           cross join jsonb_each(to_jsonb(new)) as columns
-          where new.report_id = any ($1) and columns.value is distinct from to_jsonb(old) -> columns.key
+          where new.report_id = any ($1) and columns.value is distinct from was.row -> columns.key
           %s
         )
         select array(
