@@ -456,7 +456,7 @@ describe.each([
     });
     await page.emulateMedia({ media: "print" });
     await checkFit();
-    for (const form of await page.locator("main form, nav, button").all())
+    for (const form of await page.locator("main form, nav:not(.printed), button").all())
       expect(await form.isVisible()).toBe(false);
     for (const row of await page.locator("main tbody tr:visible").all())
       expect(await row.evaluate((it) => getComputedStyle(it).display)).toBe("table-row");
