@@ -10,7 +10,7 @@ export const entityTypes: Words = codes.words["general.entity_type"];
 /** Compliance requirements by their letters, as in findings.type_requirement. */
 export const requirements: Words = codes.words["findings.type_requirement"];
 /** What a "Y" in each flag of a finding means. */
-export const findingFlags: Words = codes.names.finding_flags;
+const findingFlags: Words = codes.names.finding_flags;
 /** What the flag "questioned costs" does not say. */
 export const questionedCostsNote =
   "The data says only whether a finding has questioned costs, not how much. The amount is in the auditor’s text or the PDF.";

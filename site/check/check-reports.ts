@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
-import { describeResult } from "../verdict.ts";
 import type { Entry, List, UnreadEntry } from "./read-list.ts";
 
 /** The result of publication.check_reports(). */
@@ -43,9 +42,6 @@ const checked = z.array(
   }),
 );
 export type Checked = z.infer<typeof checked>[number];
-
-/** Whether a report is clean, or why not. */
-export const judge = (report: Checked) => describeResult(report);
 
 /** An entry of a list, and the public reports that were found for it. */
 export type CheckedEntry = (Entry | UnreadEntry) & {

@@ -1,6 +1,7 @@
 import { count } from "../finding-words.ts";
 import { formatNumber } from "../format.ts";
-import { type Checked, type CheckedEntry, judge } from "./check-reports.ts";
+import { describeResult } from "../verdict.ts";
+import type { Checked, CheckedEntry } from "./check-reports.ts";
 import type { Wanted } from "./read-wanted.ts";
 
 /** The audit years that are compared, the newest first: those that were asked for, or those that were found. */
@@ -21,7 +22,7 @@ export const listReports = (checked: CheckedEntry[]): Checked[] => [
 
 /** "Clean", "3 findings", "Not clean, no findings": what was found in a report. */
 export function describeFound(report: Checked): string {
-  const { isClean } = judge(report);
+  const { isClean } = describeResult(report);
   if (report.findings > 0) return count(report.findings, "finding");
   return isClean ? "Clean" : isClean === undefined ? "Not stated, no findings" : "Not clean, no findings";
 }
@@ -29,7 +30,7 @@ export function describeFound(report: Checked): string {
 /** "12 are clean, 2 are not clean, and 1 does not say. 2 have findings: 34 in all, 5 on 93.778." Empty if there is no report. */
 export function describeReports(reports: Checked[], aln: string | undefined): string {
   if (reports.length === 0) return "";
-  const verdicts = reports.map((report) => judge(report).isClean);
+  const verdicts = reports.map((report) => describeResult(report).isClean);
   const tell = (number: number, one: string, more: string) =>
     number > 0 && `${formatNumber(number)} ${number === 1 ? one : more}`;
   const parts = [

@@ -1,6 +1,5 @@
-import { describeOpinion } from "../finding-words.ts";
-import { nameVerdict } from "../verdict.ts";
-import { type Checked, type CheckedEntry, judge } from "./check-reports.ts";
+import { listResult, resultColumns } from "../verdict.ts";
+import type { Checked, CheckedEntry } from "./check-reports.ts";
 import { findReportOf } from "./compare-years.ts";
 import { type Decision, judgeDue } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
@@ -62,9 +61,7 @@ export function writeCheckTable(
       ...report,
       ...writeEntry(entry, wanted),
       ...(report && {
-        result: nameVerdict(judge(report).isClean).toLowerCase(),
-        opinions_and_disclosures: judge(report).opinions,
-        opinion: describeOpinion(report),
+        ...listResult(report),
         findings_on_program: report.findings_on_aln,
         findings_with_questioned_costs: report.questioned_costs,
         management_decision_state: report.needs_decision
@@ -87,9 +84,7 @@ const checkColumns = [
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
-  "result",
-  "opinion",
-  "opinions_and_disclosures",
+  ...resultColumns,
   "findings",
   "findings_on_program",
   "material_weaknesses",
@@ -108,7 +103,7 @@ export function writeComparisonTable(
   appUrl: string,
 ): Table {
   const ofYear = (report: Checked | undefined) => ({
-    result: report ? nameVerdict(judge(report).isClean).toLowerCase() : "nothing public",
+    result: report ? listResult(report).result : "nothing public",
     findings: report?.findings,
     ...(wanted.aln && { findings_on_program: report?.findings_on_aln }),
     report_id: report?.report_id,

@@ -104,7 +104,7 @@ const readField: Record<Field, ReadField> = {
 };
 
 /** Whether a program's number may have letter codes: 84.425 may, 84.425D may not. */
-export const hasLetterCodes = (aln: string | undefined): aln is string => /^\d\d\.\d{3}$/.test(aln ?? "");
+const hasLetterCodes = (aln: string | undefined): aln is string => /^\d\d\.\d{3}$/.test(aln ?? "");
 
 /** Whether a text is a date that the calendar has, such as 2026-01-31. */
 export function isDate(text: string): boolean {

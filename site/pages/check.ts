@@ -1,5 +1,5 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
-import { type Checked, type CheckedEntry, judge } from "../check/check-reports.ts";
+import type { Checked, CheckedEntry } from "../check/check-reports.ts";
 import { describeFound, describeReports, findReportOf, listReports } from "../check/compare-years.ts";
 import {
   type Decision,
@@ -25,7 +25,7 @@ import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
-import { nameVerdict } from "../verdict.ts";
+import { describeResult, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -101,7 +101,7 @@ function writeResult(context: PageContext, result: CheckResult): Content {
     return html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
   (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
   return html`${path === undefined && writeAgain(result)}
-<p role="status">${describeResult(result)}</p>
+<p role="status">${describeList(result)}</p>
 ${result.wanted.isByYear && writeYears(result)}
 ${writeUnread(list)}
 ${writeRepeated(list)}
@@ -152,7 +152,7 @@ const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
   path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
 /** "60 entries, newest reports: 55 with a public report, 5 with nothing public found. Of these reports, 43 are clean, 12 are not clean. …" */
-function describeResult({ list, checked, years, wanted }: CheckResult): string {
+function describeList({ list, checked, years, wanted }: CheckResult): string {
   const entries = list.entries.length;
   const number = (has: (line: CheckedEntry) => unknown) => checked.filter(has).length;
   const mistyped = number(isMistyped);
@@ -323,7 +323,7 @@ function writeComparison({ checked, years, wanted }: CheckResult): Html {
 
 function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
   if (report === undefined) return entry.kind && !isMistyped(entry) ? "nothing public" : "–";
-  const { isClean, opinions } = judge(report);
+  const { isClean, opinions } = describeResult(report);
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
     isClean === false && report.findings === 0 && opinions,
@@ -378,12 +378,11 @@ function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[
   }
   const number = (value: number | null) => formatNumber(value ?? 0);
   const others = report.reports - 1;
-  const { isClean, opinions } = judge(report);
   return [
     auditee,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
   <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
-    [nameVerdict(isClean), html` <span class="hint">${opinions}</span>`],
+    writeVerdict(report),
     number(report.findings),
     ...(wanted.aln ? [number(report.findings_on_aln)] : []),
     number(report.material_weaknesses),

@@ -21,8 +21,6 @@ export interface Page {
   description: string;
   /** The query string of the page's Atom feed of changes. Empty for the feed of all changes. */
   feed?: string | undefined;
-  /** The search that the page answers. */
-  searched?: string | undefined;
   /** Scripts besides the one that every page has. */
   scripts?: string[];
   /** A file that a script fetches. */
