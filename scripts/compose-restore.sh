@@ -87,6 +87,12 @@ if [ -n "$exists" ] && [ -z "$replace" ]; then
   [ -z "$data" ] || fail "This host's database has keys or a data set. To drop it and put the backup in its place, add --replace."
 fi
 
+# A new server comes with an empty database. As soon as PostgREST's role exists, PostgREST would connect to it and answer 400.
+if [ -n "$exists" ] && [ "$(echo "select to_regclass('ledger.entries') is null" | psql single_audit)" = t ]; then
+  drop single_audit
+  exists=
+fi
+
 echo "Restoring $backup into a new database ..."
 drop_new() { drop single_audit_restored; }
 drop_new

@@ -1,14 +1,15 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// clients.ts KIND…: sends the API 20 requests a second and the app 2, until SIGTERM, and then until responses are right, for at most
-// 30 s. Prints how many responses were of each kind, and exits with 1 if there was a kind that the arguments do not name, or if the
+// clients.ts KIND…: reads the API 20 times a second, asks the app for a PDF twice a second, and loads a page, and requests and redeems
+// a one-time token, every 2 s, until SIGTERM, and then until responses are right, for at most 30 s. Prints how many responses were of each kind, and exits with 1 if there was a kind that the arguments do not name, or if the
 // last response was not right.
 //   right        the response while all parts run
 //   unavailable  503, or PostgREST 12's 400 for a lost connection to the database
 //   unconnected  no connection, or a connection that broke
 //   other        everything else, such as a wrong row, or no response within 30 s
-// Environment: BASE_URL, APP_URL, REPORT (a public report's ID), KEYS (API keys, separated by spaces).
+// Environment: BASE_URL, APP_URL, REPORT (a public report's ID), TRIBAL_KEY, KEYS (API keys, separated by spaces). If SUPPRESSED (the
+// ID of a suppressed report) and REVOKED (a revoked key) are set, it also asks for the report and with the key, every 2 s.
 type Kind = "right" | "unavailable" | "unconnected" | "other";
 interface Outcome {
   kind: Kind;
@@ -17,38 +18,86 @@ interface Outcome {
 }
 interface Target {
   name: string;
-  url: string;
   everyMs: number;
+  ask: (init: RequestInit) => Promise<Response>;
   isRight: (response: Response, body: string) => boolean;
 }
 
 const allowed = new Set(process.argv.slice(2));
-const { BASE_URL, APP_URL, REPORT, KEYS = "" } = process.env;
+const { BASE_URL, APP_URL, REPORT, TRIBAL_KEY = "", KEYS = "", SUPPRESSED, REVOKED } = process.env;
 const keys = KEYS.split(" ");
+const pdf = `${APP_URL}/dissemination/report/pdf`;
+const isRedirect = ({ status, headers }: Response) => status === 302 && headers.has("location");
 const targets: Target[] = [
   {
     name: "API",
-    url: `${BASE_URL}/general?report_id=eq.${REPORT}&select=report_id`,
     everyMs: 50,
+    ask: (init) => fetch(`${BASE_URL}/general?report_id=eq.${REPORT}&select=report_id`, init),
     isRight: ({ status }, body) => status === 200 && body === `[{"report_id":"${REPORT}"}]`,
   },
   {
     name: "app",
-    url: `${APP_URL}/dissemination/report/pdf/${REPORT}`,
     everyMs: 500,
-    isRight: ({ status, headers }) => status === 302 && headers.has("location"),
+    ask: (init) => fetch(`${pdf}/${REPORT}`, init),
+    isRight: isRedirect,
   },
+  {
+    name: "pages",
+    everyMs: 2000,
+    ask: (init) => fetch(`${APP_URL}/record/${REPORT}`, init),
+    isRight: ({ status }, body) => status === 200 && body.includes(`${REPORT}`),
+  },
+  { name: "tokens", everyMs: 2000, ask: redeemToken, isRight: isRedirect },
 ];
+if (SUPPRESSED !== undefined && REVOKED !== undefined)
+  targets.push(
+    {
+      name: "suppressed",
+      everyMs: 2000,
+      ask: (init) =>
+        fetch(`${BASE_URL}/general?report_id=eq.${SUPPRESSED}&select=is_public,auditee_name`, init),
+      isRight: ({ status }, body) => status === 200 && body === '[{"is_public":false,"auditee_name":null}]',
+    },
+    {
+      name: "suppressed PDF",
+      everyMs: 2000,
+      ask: (init) => fetch(`${pdf}/${SUPPRESSED}`, init),
+      isRight: ({ status }) => status === 404,
+    },
+    {
+      name: "revoked",
+      everyMs: 2000,
+      ask: (init) =>
+        fetch(`${BASE_URL}/general?limit=1`, {
+          ...init,
+          headers: { ...init.headers, "x-api-key": REVOKED },
+        }),
+      isRight: ({ status }) => status === 401,
+    },
+  );
+
+/** Requests a one-time token, and redeems it. Returns the first response that is not right. */
+async function redeemToken(init: RequestInit): Promise<Response> {
+  const requested = await fetch(`${BASE_URL}/rpc/request_file_access`, {
+    ...init,
+    method: "POST",
+    headers: { ...init.headers, "x-api-key": TRIBAL_KEY, "content-type": "application/json" },
+    body: JSON.stringify({ report_id: REPORT }),
+  });
+  if (requested.status !== 200) return requested;
+  const { access_uuid: token } = (await requested.json()) as { access_uuid: string };
+  return await fetch(`${pdf}/ota/${token}`, init);
+}
 
 const notes = new Map<string, number>();
 const note = (text: string) => notes.set(text, (notes.get(text) ?? 0) + 1);
 
 /** Asks once, with the key and the address of one client of many, because each has a limit. */
-async function ask({ name, url, isRight }: Target, client: number): Promise<Kind> {
+async function classify({ name, ask, isRight }: Target, client: number): Promise<Kind> {
   const headers = { "x-api-key": keys[client] ?? "", "x-forwarded-for": `192.0.2.${client + 1}` };
   try {
     const signal = AbortSignal.timeout(30_000);
-    const response = await fetch(url, { headers, redirect: "manual", signal });
+    const response = await ask({ headers, redirect: "manual", signal });
     const body = await response.text();
     if (isRight(response, body)) return "right";
     const isLost = response.status === 400 && body.includes('"database_unavailable"');
@@ -70,7 +119,7 @@ function run(target: Target) {
     const startedAt = performance.now();
     const seconds = () => (performance.now() - startedAt) / 1000;
     asked.push(
-      ask(target, asked.length % keys.length).then((kind) => {
+      classify(target, asked.length % keys.length).then((kind) => {
         last = kind;
         return { kind, startedAt, seconds: seconds() };
       }),

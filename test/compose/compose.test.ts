@@ -144,9 +144,11 @@ async function runScript(name: string, args: string[], failing = "^$", answers: 
   const directory = await makeDirectory();
   const log = path.join(directory, "log");
   const release = path.join(directory, "release");
+  const sqlLog = path.join(directory, "sql");
   const script = `#!/bin/sh
 echo "$*" >> ${log}
 printenv RELEASE > ${release}
+case $* in *" psql "*) cat >> ${sqlLog} ;; esac
 case $* in
 ${Object.entries(answers)
   .map(([words, answer]) => `  *"${words}"*) printf "${answer}\\n" ;;\n`)
@@ -161,7 +163,8 @@ esac
   const { status, stdout, stderr } = spawnSync("sh", [file, ...args], { env, encoding: "utf8" });
   const ran = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
   const stamp = existsSync(release) ? readFileSync(release, "utf8") : "";
-  return { status, output: stdout + stderr, ran, stamp };
+  const sql = existsSync(sqlLog) ? readFileSync(sqlLog, "utf8") : "";
+  return { status, output: stdout + stderr, ran, stamp, sql };
 }
 
 test.each(["backup", "restore", "upgrade"])(
@@ -276,6 +279,17 @@ describe("npm run compose:restore", () => {
     });
     expect([status, output]).toEqual([1, expect.stringContaining("not in the ledger yet")]);
     expect(ran).not.toContain(startsAll);
+  });
+
+  test("drops the empty database of a new server first, because PostgREST would answer from it", async () => {
+    for (const [isEmpty, first] of [
+      ["t", "drop database if exists single_audit "],
+      ["f", "drop database if exists single_audit_restored "],
+    ]) {
+      const answers = { "ON_ERROR_STOP=1 single_audit": isEmpty, "ON_ERROR_STOP=1 postgres": "1" };
+      const { sql } = await runScript("restore", ["--replace", await makeBackup()], undefined, answers);
+      expect(/drop database if exists \w+ /.exec(sql)?.[0]).toBe(first);
+    }
   });
 
   test("replaces nothing if the deployment fails", async () => {

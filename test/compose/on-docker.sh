@@ -238,6 +238,8 @@ replace() {
   docker compose run --rm publish --continue-ledger
   docker compose run --rm --volume "$SOURCE:/source:ro" publish --from /source
 }
+# From here on, clients also ask for what was suppressed and revoked after the backup.
+export SUPPRESSED REVOKED
 for way in restore_after_loss replace; do
   while_asking "right unavailable" "$way"
   smoke
