@@ -285,7 +285,7 @@ describe("npm run compose:restore", () => {
     for (const [isEmpty, first] of [
       ["t", "drop database if exists single_audit "],
       ["f", "drop database if exists single_audit_restored "],
-    ]) {
+    ] as const) {
       const answers = { "ON_ERROR_STOP=1 single_audit": isEmpty, "ON_ERROR_STOP=1 postgres": "1" };
       const { sql } = await runScript("restore", ["--replace", await makeBackup()], undefined, answers);
       expect(/drop database if exists \w+ /.exec(sql)?.[0]).toBe(first);
