@@ -1,3 +1,4 @@
+import { describeSuccessor } from "../successors.ts";
 import { listResult, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
 import { findReportOf } from "./compare-years.ts";
@@ -23,8 +24,9 @@ export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolea
 
 /** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
 export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
-  const { kind, report, other } = entry;
+  const { kind, report, other, successor } = entry;
   if (report) return "filed";
+  if (successor) return describeSuccessor(successor);
   if (kind === undefined) return "not understood";
   if (other) return `${describeMissing(years)}; filed ${listFiled(other)}`;
   return (kind === "UEI" && explainUei(entry.id)) || answers[kind];

@@ -25,6 +25,7 @@ import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
+import { linkSuccessor } from "../successors.ts";
 import { describeResult, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
@@ -114,7 +115,9 @@ ${writeJumps(result)}
 ${result.wanted.isByYear ? writeComparison(result) : writeRows(result)}
 ${
   (result.wanted.isByYear ||
-    checked.some((line) => line.kind && line.report === undefined && !isMistyped(line))) &&
+    checked.some(
+      (line) => line.kind && (line.report ?? line.successor) === undefined && !isMistyped(line),
+    )) &&
   html`<p class="hint">“Nothing public” and “no public report” mean that no public report names the UEI or EIN, or none of that audit year.
   The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
@@ -158,7 +161,8 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const mistyped = number(isMistyped);
   const found = number(({ report }) => report);
   const elsewhere = number(({ other }) => other);
-  const without = entries - found - elsewhere - mistyped;
+  const replaced = number(({ successor }) => successor);
+  const without = entries - found - elsewhere - replaced - mistyped;
   const asked = wanted.isByYear
     ? `audit years ${years.join(", ")}`
     : wanted.years
@@ -167,6 +171,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const parts = [
     `${found === 0 ? "none" : formatNumber(found)} with a public report`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
+    replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
     without > 0 && `${formatNumber(without)} with nothing public found`,
     mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
   ].filter(Boolean);
@@ -359,7 +364,7 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
   const id = kind === undefined ? typed : entry.id;
   const asTyped = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && kind && `, read as the EIN ${id}`}</span>`;
   if (report === undefined)
-    return html`${asTyped}${wanted.isByYear && html` <span class="hint">${describeAnswer(entry, wanted)}</span>`}`;
+    return html`${asTyped}${wanted.isByYear && html` <span class="hint">${writeAnswer(entry, wanted)}</span>`}`;
   const link = wanted.isByYear || other ? linkToEntry(entry) : `/record/${report.report_id}`;
   return html`<a href="${link}">${report.auditee_name || report.report_id}</a>
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${asTyped}
@@ -367,13 +372,16 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
   ${wanted.isByYear && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
 }
 
+const writeAnswer = (entry: CheckedEntry, wanted: Wanted): Content =>
+  entry.successor ? linkSuccessor(entry.successor) : describeAnswer(entry, wanted);
+
 function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[] {
   const { kind, report, other } = line;
   const auditee = writeAuditee(line, wanted);
   if (report === undefined) {
     const answer = other
       ? html`${describeMissing(wanted.years)}; filed <a href="/record/${other.report_id}">${other.audit_year ?? "year not stated"}</a>${listFiled(other).replace(/^[^,]*/, "")}`
-      : describeAnswer(line, wanted);
+      : writeAnswer(line, wanted);
     return [auditee, answer, ...Array<string>(wanted.aln ? 7 : 6).fill("–")];
   }
   const number = (value: number | null) => formatNumber(value ?? 0);

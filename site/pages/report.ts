@@ -11,6 +11,7 @@ import { emptyQuery, largestLimit } from "../query.ts";
 import type { Report, ShownReport } from "../report.ts";
 import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
+import { linkSuccessor, type Successor } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
 import { describeResult, nameVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
@@ -60,12 +61,26 @@ ${writeReportExtract(context, reportId, { name, year: general.audit_year, tables
 }
 
 /** The page for a report that the public cannot see. */
-export function writeUnknownReport(context: PageContext, reportId: string): string {
-  return writeNotFound(context, "No public report has this ID", adviseOnReport(context, reportId));
+export function writeUnknownReport(
+  context: PageContext,
+  reportId: string,
+  successor: Successor | undefined,
+): string {
+  const title = successor ? "This report was replaced" : "No public report has this ID";
+  return writeNotFound(context, title, adviseOnReport(context, reportId, successor));
 }
 
-/** Says what may be wrong with an ID that no public report has. A suppressed report is like one that does not exist. */
-export function adviseOnReport({ facts }: PageContext, reportId: string): Html {
+/**
+ * Says which report replaced one, or what may be wrong with an ID that no public report has. A suppressed report is like one that
+ * does not exist.
+ */
+export function adviseOnReport(
+  { facts }: PageContext,
+  reportId: string,
+  successor: Successor | undefined,
+): Html {
+  if (successor !== undefined)
+    return html`<p>The report <code class="id">${reportId}</code> was ${linkSuccessor(successor)}.</p>`;
   const schema = facts?.api[0]?.schema ?? "";
   const explorer = linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true);
   if (!isReportId(reportId.toUpperCase()))

@@ -94,6 +94,12 @@ beforeAll(async () => {
     ...range(18, 100).map((each) => submission(each, peer)),
     submission(150, { ...peer, is_public: "f" }),
     submission(151, { ...peer, resubmission_status: "deprecated_via_resubmission" }),
+    // Replaced twice, and a suppressed report and its public successor.
+    ...[152, 153].map((each) =>
+      submission(each, { ...twins, resubmission_status: "deprecated_via_resubmission" }),
+    ),
+    submission(154, { is_public: "f", resubmission_status: "deprecated_via_resubmission" }),
+    submission(155, { resubmission_status: "most_recent" }),
     submission(20, {
       auditee_name: "Hidden Nation",
       is_public: "f",
@@ -158,14 +164,21 @@ beforeAll(async () => {
     "corrective_action_plans",
     parts(1, "planned_action", "2023-001", "We will ", "keep them."),
   );
-  for (const table of [
-    "notes_to_sefa",
-    "passthrough",
-    "secondary_auditors",
-    "resubmission",
-    "additional_eins",
-  ])
+  for (const table of ["notes_to_sefa", "passthrough", "secondary_auditors", "additional_eins"])
     await here.write(table, []);
+  const resubmitted = (each: number, previous: number, next: number) => ({
+    report_id: id(each),
+    previous_report_id: previous ? id(previous) : "",
+    next_report_id: next ? id(next) : "",
+    status: next ? "deprecated_via_resubmission" : "most_recent",
+  });
+  await here.write("resubmission", [
+    resubmitted(152, 0, 153),
+    resubmitted(153, 152, 30),
+    resubmitted(30, 153, 0),
+    resubmitted(154, 0, 155),
+    resubmitted(155, 154, 0),
+  ]);
   await here.write("additional_ueis", [
     { report_id: id(5), additional_uei: "ALDERALDER12" },
     { report_id: id(5), additional_uei: "ONLYOTHERS12" },
@@ -341,9 +354,31 @@ describe("the page of a report", () => {
     expect(text).toContain(`/record/${id(1)}</span>`);
   });
 
+  it.each([152, 153])("leads from a report that was replaced to the newest one: %i", async (each) => {
+    const { status, text } = await get(`/record/${id(each)}`);
+    expect(status).toBe(404);
+    const answer = `replaced by <a href="/record/${id(30)}">${id(30)}</a>, accepted 2023-09-01`;
+    for (const path of [`/record/${id(each)}`, `/check?u=${id(each)}`, `/search?q=${id(each)}`])
+      expect([path, (await get(path)).text]).toEqual([path, expect.stringContaining(answer)]);
+    expect(text).not.toContain("suppressed");
+    expect((await get(`/check.csv?u=${id(each)}`)).text).toContain(
+      `"replaced by ${id(30)}, accepted 2023-09-01"`,
+    );
+  });
+
+  it.each(["/check?u=", "/search?q="])(
+    "says no more of a suppressed report that was replaced than of an unknown one: %s",
+    async (path) => {
+      const [replaced, unknown] = await Promise.all(
+        [154, 99].map(async (each) => (await get(path + id(each))).text.replaceAll(id(each), "")),
+      );
+      expect(replaced).toBe(unknown);
+    },
+  );
+
   it("says the same of suppressed, superseded and unknown reports", async () => {
     const [suppressed, ...others] = await Promise.all(
-      [20, 151, 99].map((each) => get(`/record/${id(each)}`)),
+      [20, 151, 154, 99].map((each) => get(`/record/${id(each)}`)),
     );
     expect(suppressed?.status).toBe(404);
     expect(suppressed?.text).toContain("Tribal key");
