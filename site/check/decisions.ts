@@ -1,4 +1,5 @@
-import { writeUtcDate } from "../format.ts";
+import { addMonths } from "../format.ts";
+import { type DueState, judgeDue } from "../verdict.ts";
 import type { CheckedEntry } from "./check-reports.ts";
 
 /** A report with findings, and when the management decision on them is due. */
@@ -15,9 +16,6 @@ export interface Decision {
   due: string | null;
   state: DueState;
 }
-
-export const noDueDate = "no accepted date, so no due date can be computed";
-export type DueState = "past due" | "due within a month" | "due later" | typeof noDueDate;
 
 /** Which decisions are listed, by the value of the parameter `due`. */
 export const dueFilters = {
@@ -36,13 +34,6 @@ export const decisionSorts = {
   findings: (one: Decision, other: Decision) => other.findings - one.findings,
 } as const;
 export type DecisionSort = keyof typeof decisionSorts;
-
-/** Compares a date with today. */
-export function judgeDue(due: string | null, today: string): DueState {
-  if (due === null) return noDueDate;
-  if (due < today) return "past due";
-  return due <= addMonths(today, 1) ? "due within a month" : "due later";
-}
 
 /** Lists the decisions on all reports of a checked list, including older ones, each once, by date. */
 export function listDecisions(checked: CheckedEntry[], today: string): Decision[] {
@@ -75,10 +66,4 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
     all: () => true,
   };
   return decisions.filter(isListed[filter]);
-}
-
-function addMonths(date: string, months: number): string {
-  const moved = new Date(date);
-  moved.setUTCMonth(moved.getUTCMonth() + months);
-  return writeUtcDate(moved);
 }

@@ -1,8 +1,8 @@
 import { describeSuccessor } from "../successors.ts";
-import { listResult, resultColumns } from "../verdict.ts";
+import { judgeDue, listResult, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
 import { findReportOf } from "./compare-years.ts";
-import { type Decision, judgeDue } from "./decisions.ts";
+import type { Decision } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
 

@@ -7,8 +7,6 @@ import {
   type DueFilter,
   dueFilters,
   filterDecisions,
-  judgeDue,
-  noDueDate,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
 import { type Asked, mostYears, type Wanted } from "../check/read-wanted.ts";
@@ -26,7 +24,7 @@ import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import { linkSuccessor } from "../successors.ts";
-import { describeResult, writeVerdict } from "../verdict.ts";
+import { describeResult, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -279,14 +277,10 @@ function changePath(path: string, choice: Record<string, string>): string {
 }
 
 /** A date on which a decision is due, marked if it is past or near. */
-function writeDueDate(due: string | null, today: string): Content {
-  const state = judgeDue(due, today);
-  if (due === null) return state;
-  return html`<time class="unbroken" datetime="${due}">${due}</time>${
-    state !== "due later" &&
-    html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
-  }`;
-}
+const writeDueDate = (due: string | null, today: string): Content =>
+  due === null
+    ? noDueDate
+    : html`<time class="unbroken" datetime="${due}">${due}</time>${writeDueBadge(due, today)}`;
 
 /** Names the reports that a list asks for: those of its auditees, and those that it names. */
 function nameReports({ entries }: List, ofAuditees: string): string {

@@ -99,7 +99,10 @@ beforeAll(async () => {
       submission(each, { ...twins, resubmission_status: "deprecated_via_resubmission" }),
     ),
     submission(154, { is_public: "f", resubmission_status: "deprecated_via_resubmission" }),
-    submission(155, { resubmission_status: "most_recent" }),
+    submission(155, {
+      resubmission_status: "most_recent",
+      fac_accepted_date: new Date().toISOString().slice(0, 10),
+    }),
     submission(20, {
       auditee_name: "Hidden Nation",
       is_public: "f",
@@ -153,6 +156,7 @@ beforeAll(async () => {
     ...range(25).map((each) => finding(2, number(each))),
     finding(3, "2021-001"),
     finding(41, "2023-001"),
+    finding(155, "2023-001"),
     finding(20, "2023-001", { is_material_weakness: "Y" }),
     ...range(5).map((each) => finding(150, number(each))),
     // Five of the peers have one finding, and two have three.
@@ -233,7 +237,11 @@ describe("the page of a report", () => {
   });
 
   it.each([
-    [1, "Management decision due July 31, 2024 Six months after the report was accepted", "2024-07-31"],
+    [
+      1,
+      "Management decision due July 31, 2024 past due Six months after the report was accepted",
+      "2024-07-31",
+    ],
     [41, "Management decision due not known, because the report does not state when it was accepted", ""],
     [4, "", ""],
   ])(
@@ -246,6 +254,12 @@ describe("the page of a report", () => {
       expect(row).toMatchObject({ report_id: id(report), management_decision_due: date });
     },
   );
+
+  it("does not say that a decision is past due before its day, and says as of when", async () => {
+    const text = await open(`/record/${id(155)}`);
+    expect(text).toMatch(/Management decision due \w+ \d+, \d{4} Six months .*? As of \w+ \d+, \d{4}\./);
+    expect(text).not.toContain("past due");
+  });
 
   it("has on paper the addresses of its PDF, its other years, its other findings and its files", async () => {
     const { text } = await get(`/record/${id(2)}`);
