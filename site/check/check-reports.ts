@@ -17,6 +17,7 @@ const checked = z.array(
     filed: z.array(z.string().nullable()),
     report_id: z.string(),
     auditee_name: z.string().nullable(),
+    auditee_uei: z.string().nullable(),
     auditee_city: z.string().nullable(),
     auditee_state: z.string().nullable(),
     audit_year: z.string().nullable(),

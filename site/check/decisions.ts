@@ -8,6 +8,7 @@ export interface Decision {
   /** What was typed into the list. */
   entry: string;
   auditee_name: string | null;
+  auditee_uei: string | null;
   auditee_city: string | null;
   auditee_state: string | null;
   audit_year: string | null;
@@ -41,10 +42,11 @@ export function listDecisions(checked: CheckedEntry[], today: string): Decision[
     const {
       decisions = [],
       auditee_name = null,
+      auditee_uei = null,
       auditee_city = null,
       auditee_state = null,
     } = report ?? other ?? {};
-    const auditee = { entry: typed, auditee_name, auditee_city, auditee_state };
+    const auditee = { entry: typed, auditee_name, auditee_uei, auditee_city, auditee_state };
     return decisions.map((decision) => ({ ...decision, ...auditee, state: judgeDue(decision.due, today) }));
   });
   return [...new Map(listed.map((decision) => [decision.report_id, decision])).values()].sort(

@@ -47,6 +47,7 @@ const writeEntry = (entry: CheckedEntry, wanted: Wanted) => ({
   id: entry.kind && entry.id,
   answer: describeAnswer(entry, wanted),
   auditee_name: (entry.report ?? entry.other)?.auditee_name,
+  auditee_uei: (entry.report ?? entry.other)?.auditee_uei,
   auditee_state: (entry.report ?? entry.other)?.auditee_state,
 });
 
@@ -83,6 +84,7 @@ const checkColumns = [
   "answer",
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
@@ -125,7 +127,17 @@ export function writeComparisonTable(
   }));
   const columns = years.flatMap((year) => Object.keys(ofYear(undefined)).map((column) => name(column, year)));
   return {
-    columns: ["entry", "kind", "id", "answer", "auditee_name", "auditee_state", ...columns, "address"],
+    columns: [
+      "entry",
+      "kind",
+      "id",
+      "answer",
+      "auditee_name",
+      "auditee_uei",
+      "auditee_state",
+      ...columns,
+      "address",
+    ],
     rows,
   };
 }
@@ -143,17 +155,19 @@ export const writeDecisionTable = (decisions: Decision[], today: string, appUrl:
     ...decision,
     as_of: today,
     management_decision_due: decision.due,
+    management_decision_state: decision.state,
     address: `${appUrl}/record/${decision.report_id}`,
   })),
 });
 
 const decisionColumns = [
   "management_decision_due",
-  "state",
+  "management_decision_state",
   "as_of",
   "entry",
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "auditee_city",
   "auditee_state",
   "audit_year",

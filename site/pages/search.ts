@@ -279,6 +279,7 @@ function writeSource(context: PageContext, result: SearchResult, { criteria, wor
 export const searchColumns = [
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "auditee_city",
   "auditee_state",
   "audit_year",

@@ -277,7 +277,8 @@ describe("a list", () => {
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
       {
-        state: "past due",
+        management_decision_state: "past due",
+        auditee_uei: '="POLKPOLK1234"',
         as_of: new Date().toLocaleDateString("en-CA", { timeZone: "America/New_York" }),
         entry: '="POLKPOLK1234"',
       },
@@ -300,17 +301,19 @@ describe("a list", () => {
     expect(readRows(text)[0]?.at(-1)).toBe(undated);
     const read = async (target: string) =>
       parse((await ask(target)).text, { columns: true, bom: true }) as Record<string, string>[];
-    expect((await read(`/check.csv?${list}&rows=decisions`)).map(({ due, state }) => [due, state])).toEqual([
-      [undefined, "past due"],
-      [undefined, undated],
-    ]);
+    const decisions = await read(`/check.csv?${list}&rows=decisions`);
+    expect(decisions.map((each) => each.management_decision_state)).toEqual(["past due", undated]);
     expect(await read(`/check.csv?${list}`)).toMatchObject([
       { management_decision_due: "", management_decision_state: undated },
       { management_decision_state: "" },
     ]);
     // They may be due.
-    expect(await read(`/check.csv?${list}&rows=decisions&due=recent`)).toMatchObject([{ state: undated }]);
-    expect(await read(`/check.csv?${list}&rows=decisions&due=past`)).toMatchObject([{ state: "past due" }]);
+    expect(await read(`/check.csv?${list}&rows=decisions&due=recent`)).toMatchObject([
+      { management_decision_state: undated },
+    ]);
+    expect(await read(`/check.csv?${list}&rows=decisions&due=past`)).toMatchObject([
+      { management_decision_state: "past due" },
+    ]);
   });
 
   it("names an auditee that has only reports of other years, and these years", async () => {
@@ -335,6 +338,7 @@ describe("a list", () => {
       {
         answer: "no public report for 2022; filed 2023, 2019",
         auditee_name: "'=cmd|calc <b>",
+        auditee_uei: '="MESAMESA1234"',
         report_id: "",
       },
     ]);

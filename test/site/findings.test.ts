@@ -60,7 +60,9 @@ beforeAll(async () => {
       auditee_uei: "CCCCCCCC1234",
       auditee_ein: "123456789",
       auditee_name: "Cold College",
+      auditee_city: "Columbus",
       auditee_state: "OH",
+      auditor_firm_name: "Frost LLP",
       entity_type: "higher-ed",
       audit_year: "2021",
       fac_accepted_date: "2023-01-01",
@@ -90,7 +92,12 @@ beforeAll(async () => {
     award(2, "93.778", { is_direct: "N", is_passthrough_award: "Y" }),
     award(2, "10.553", { award_reference: "AWARD-0002", is_direct: "Y" }),
     award(3, "84.010", { is_direct: "Y" }),
-    award(3, "16.575", { award_reference: "AWARD-0002", amount_expended: "5", is_direct: "N" }),
+    award(3, "16.575", {
+      award_reference: "AWARD-0002",
+      federal_program_name: "Victims",
+      amount_expended: "5",
+      is_direct: "N",
+    }),
     award(4, "84.010A"),
     award(20, "08.U01"),
     award(20, "84.010U", { award_reference: "AWARD-0002" }),
@@ -357,7 +364,18 @@ describe("a search for findings", () => {
     const { text: body } = await get("/findings.csv?program=16&direct=N");
     const rows = parse(body, { columns: true, bom: true });
     expect(rows).toMatchObject([
-      { awards: "2", amount_expended: "1234572", matching_awards: "1", matching_amount_expended: "5" },
+      {
+        auditee_name: "Cold College",
+        auditee_city: "Columbus",
+        auditee_state: "OH",
+        auditor_firm_name: "Frost LLP",
+        alns: '="16.575; 84.010"',
+        federal_program_name: "Victims; Secret Weapons",
+        awards: "2",
+        amount_expended: "1234572",
+        matching_awards: "1",
+        matching_amount_expended: "5",
+      },
     ]);
   });
 
@@ -771,7 +789,7 @@ describe("programs by year", () => {
       ["Program", "2023", "2021", "2020", "All of these years"],
       ["93.778 Medical Assistance Program", "3", "0", "0", "3"],
       ["10.553 Secret Weapons", "1", "0", "0", "1"],
-      ["16.575 Secret Weapons", "0", "1", "0", "1"],
+      ["16.575 Victims", "0", "1", "0", "1"],
       ["84.010 Secret Weapons", "0", "1", "0", "1"],
       ["84.010A Secret Weapons", "0", "0", "1", "1"],
     ]);

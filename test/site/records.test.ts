@@ -516,6 +516,18 @@ describe("the page of an auditee", () => {
   });
 });
 
+it.each([
+  ["/auditee/ALDERALDER12.csv", "findings_with_questioned_costs"],
+  ["/check.csv?u=ALDERALDER12", "findings_with_questioned_costs"],
+  ["/check.csv?u=ALDERALDER12&year=2022,2023", "findings_2022"],
+  ["/check.csv?u=ALDERALDER12&rows=decisions", "management_decision_state"],
+  ["/search.csv?q=Alder+2023", "findings"],
+  ["/findings.csv?auditee=ALDERALDER12", "auditor_firm_name"],
+])("the file %s has the auditee's UEI, and the column %s", async (path, column) => {
+  const [row] = parse((await get(path)).text, { columns: true, bom: true }) as Record<string, string>[];
+  expect(row).toMatchObject({ auditee_uei: '="ALDERALDER12"', [column]: expect.any(String) });
+});
+
 it("does not suggest trying again if the pages' role lacks a right", async () => {
   const right = "execute on function publication.describe_auditee(text)";
   await here.select(`revoke ${right} from site`);
