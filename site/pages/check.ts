@@ -18,6 +18,8 @@ import {
   listFiled,
 } from "../check/write-check-rows.ts";
 import { count } from "../finding-words.ts";
+import { mostInFile } from "../findings/find-findings.ts";
+import { linkFindings } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -110,6 +112,7 @@ ${
   them as another list.</p>`
 }
 ${writeJumps(result)}
+${writeFindingsLink(result)}
 ${result.wanted.isByYear ? writeComparison(result) : writeRows(result)}
 ${
   (result.wanted.isByYear ||
@@ -126,7 +129,7 @@ ${writeDecisions(result)}
   ${formatDay(result.today)}, when this page was made.</p>
 ${
   path === undefined &&
-  html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
+  html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked, and has no feed and no page of its findings. Keep the CSV file, or split the
   list.</p>
 <p class="only-screen">${writeButton("CSV for spreadsheets", "/check.csv", "rows", "", "")} ${writeButton("CSV of the management decisions", "/check.csv", "rows", "decisions", "")}</p>`
 }
@@ -136,6 +139,39 @@ ${writeSource(context, result)}`;
 /** What was asked for, but is not understood. */
 const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
   unread.length > 0 && html`<p class="notice">${unread.join(" ")}</p>`;
+
+/** The findings of a list, on one year if one was asked for. Undefined if the list is too long for an address. */
+function linkToFindings(
+  { path, list, wanted: { aln, years, isByYear } }: CheckResult,
+  file = "/findings",
+): string | undefined {
+  const [year] = isByYear ? [] : (years ?? []);
+  return path === undefined
+    ? undefined
+    : linkFindings(
+        {
+          ...ofProgram(aln),
+          ...(year !== undefined && { year }),
+          u: list.entries.map(({ id }) => id).join(","),
+        },
+        1,
+        file,
+      );
+}
+
+const ofProgram = (aln: string | undefined): { aln?: string; agency?: string } =>
+  aln === undefined ? {} : aln.includes(".") ? { aln } : { agency: aln };
+
+/** Leads to the findings of all reports of a list, including older ones. */
+function writeFindingsLink(result: CheckResult): Content {
+  const { aln, years, isByYear } = result.wanted;
+  const link = linkToFindings(result);
+  return (
+    link !== undefined &&
+    result.decisions.length > 0 &&
+    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years && !isByYear ? `for audit year ${years.join(", ")}` : "in all years"}, with what auditors wrote.</p>`
+  );
+}
 
 /** Links to the parts of a long page. */
 function writeJumps({ decisions }: CheckResult): Content {
@@ -430,15 +466,14 @@ function writeSource(context: PageContext, result: CheckResult): Content {
     const filters = [{ column: "report_id", operator: "in" as const, value: listed.join("\n") }];
     return [
       { name: `Reports${of(part)}`, query: { ...emptyQuery, filters, limit: idsInRequest } },
-      ...writeFindingsQueries(aln === undefined ? {} : aln.includes(".") ? { aln } : { agency: aln }).map(
-        ({ query }) => ({
-          name: `Their findings${aln ? ` on ${aln}` : ""}${of(part)}`,
-          query: { ...query, filters, limit: largestLimit },
-        }),
-      ),
+      ...writeFindingsQueries(ofProgram(aln)).map(({ query }) => ({
+        name: `Their findings${aln ? ` on ${aln}` : ""}${of(part)}`,
+        query: { ...query, filters, limit: largestLimit },
+      })),
     ];
   });
   const csv = path?.replace("/check?", "/check.csv?");
+  const findings = linkToFindings(result, "/findings.csv");
   const asked = wanted.isByYear ? years : (wanted.years ?? []);
   return html`${writeExtract(context, {
     title: [
@@ -454,6 +489,9 @@ function writeSource(context: PageContext, result: CheckResult): Content {
       ...(csv !== undefined ? [{ name: "The list", csv }] : []),
       ...(csv !== undefined && decisions.length > 0
         ? [{ name: "Management decisions", csv: `${csv}&rows=decisions` }]
+        : []),
+      ...(findings !== undefined && decisions.length > 0
+        ? [{ name: `The newest ${formatNumber(mostInFile)} findings of this list`, csv: findings }]
         : []),
       ...requests,
     ],

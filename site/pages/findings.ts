@@ -159,9 +159,9 @@ function writeChoice({ criteria, ignored }: AskedFindings, { field, text, found 
 ${(more > 0 || found.is_cut) && html`<p>${more > 0 && `${formatNumber(more)} more are not listed. `}Add words of the name${field === "auditee" && " or a state"} to find others.</p>`}</nav>`;
 }
 
-/** The changes of reports, which can be filtered only by state and program. */
-export const readChanges = ({ state, aln, aln_and_letters: together, agency }: FindingCriteria) =>
-  together === undefined ? readChangesFilter({ state, aln: aln ?? agency }) : undefined;
+/** The changes of reports, which can be filtered only by state, program and list. */
+export const readChanges = ({ state, aln, aln_and_letters: together, agency, u }: FindingCriteria) =>
+  together === undefined ? readChangesFilter({ state, aln: aln ?? agency, u }) : undefined;
 
 function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
@@ -199,6 +199,7 @@ ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
 ${input("auditor", html` autocomplete="off"`)}
+${input("u", html` autocomplete="off"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>

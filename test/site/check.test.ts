@@ -514,6 +514,22 @@ describe("a list", () => {
     expect(ofAgency).toMatch(/\/findings\?[^"<]*report_id=in\.[^"<]*federal_agency_prefix=eq\.93/);
     expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
   });
+
+  it("leads to its findings, as a page and as a file", async () => {
+    const list = `u=POLKPOLK1234,942600524,${id(4)}`;
+    const { text } = await ask(`/check?${list}&aln=93&year=2023`);
+    const address = /<a href="(\/findings\?[^"]*)">Read/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect(Object.fromEntries(new URLSearchParams(address.split("?")[1]))).toEqual({
+      u: list.slice(2),
+      year: "2023",
+      program: "93",
+    });
+    expect((await ask(address)).text).toMatch(/1 finding: 93 .*, Audit year 2023, A list of 3 IDs\./);
+    expect(text).toContain(
+      `href="${address.replace("/findings", "/findings.csv").replaceAll("&", "&amp;")}"`,
+    );
+    expect((await ask("/check?u=ELM4ELM41234")).text).not.toContain("/findings?");
+  });
 });
 
 describe("a suppressed report", () => {

@@ -228,6 +228,10 @@ describe("a search for findings", () => {
     ["auditor=04-3015799", ["1 2023-001", "1 2023-002"]],
     ["auditor=043015799&program=93.778&repeat=Y", ["1 2023-001"]],
     ["auditor=998877664", []],
+    ["u=CCCCCCCC1234,ABCDEFGH1234", ["1 2023-001", "1 2023-002", cold, "4 2020-001"]],
+    [`u=${id(4)}+abcdefgh1234&program=93`, ["1 2023-001", "1 2023-002"]],
+    ["u=12-3456789&u=BBBBBBBB1234&year=2023", ["2 2023-001", "2 2023-002"]],
+    ["u=HHHHHHHH1234,998877664", []],
     // Without the zero that spreadsheets remove.
     ["auditor=43015799", ["1 2023-001", "1 2023-002"]],
   ])("for %s finds %j, the newest first", async (query, findings) => {
@@ -339,6 +343,11 @@ describe("a search for findings", () => {
       "auditor=Hidden+Auditors",
       "Not used, because it was not understood: Auditor (name or EIN) “Hidden Auditors”",
     ],
+    [
+      "u=ABCDEFGH1234,Ada",
+      "Not used, because it was not understood: List of UEIs, EINs or report IDs “ABCDEFGH1234,Ada”",
+    ],
+    ["u=%00,%27;--", "List of UEIs, EINs or report IDs “,&#39;;--”"],
     ["auditee=GSA_MIGRATION", "Auditee (name, UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
@@ -349,7 +358,7 @@ describe("a search for findings", () => {
     expect(body).not.toContain("<script>alert");
   });
 
-  it.each(["state=ZZ", "program=zz", "accepted_since=2024-13-45", "direct=q&requirement=Q"])(
+  it.each(["state=ZZ", "program=zz", "accepted_since=2024-13-45", "direct=q&requirement=Q", "u=Ada"])(
     "has no CSV file of other findings than those that were asked for: %s",
     async (query) => {
       const { status, text: body } = await get(`/findings.csv?${query}`);
@@ -429,6 +438,8 @@ describe("a search for findings", () => {
     ["words=bids&program=93", /findings_text\?[^"<]*findings\.federal_awards\.federal_agency_prefix=eq\.93/],
     ["auditee=CCCCCCCC1234", /finding_summaries\?[^"<]*auditee_uei=eq\.CCCCCCCC1234/],
     ["auditor=043015799", /finding_summaries\?[^"<]*general\.auditor_ein=eq\.043015799/],
+    ["u=CCCCCCCC1234,123456789", /finding_summaries\?[^"<]*auditee_uei=in\.\(CCCCCCCC1234\)/],
+    ["u=CCCCCCCC1234,123456789", /finding_summaries\?[^"<]*general\.auditee_ein=in\.\(123456789\)/],
     ["auditee=123456789", /finding_summaries\?[^"<]*general\.auditee_ein=eq\.123456789/],
   ])("for %s names the API's request for the same findings", async (query, request) => {
     const { text: body } = await get(`/findings?${query}`);

@@ -439,7 +439,7 @@ describe("suppressed and superseded audits", () => {
       text: [...ids, "Hiden"],
       "text[]": [ids],
       integer: [1],
-      jsonb: [{}, { ids }, { report_ids: ids }, { words: "casino" }].map((criteria) =>
+      jsonb: [{}, { ids }, { report_ids: ids }, { words: "casino" }, { u: ids.join() }].map((criteria) =>
         JSON.stringify(criteria),
       ),
     };
