@@ -1,7 +1,7 @@
 import { describeSuccessor } from "../successors.ts";
 import { judgeDue, listResult, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
-import { findReportOf } from "./compare-years.ts";
+import { findReportOf, judgeChange } from "./compare-years.ts";
 import type { Decision } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
@@ -115,6 +115,7 @@ export function writeComparisonTable(
   const name = (column: string, year: string) => `${column}_${year}`;
   const rows = checked.map((entry) => ({
     ...writeEntry(entry, wanted),
+    change: judgeChange(entry, { years, aln: wanted.aln }),
     ...Object.fromEntries(
       years.flatMap((year) =>
         Object.entries(ofYear(findReportOf(entry, year))).map(([column, value]) => [
@@ -135,6 +136,7 @@ export function writeComparisonTable(
       "auditee_name",
       "auditee_uei",
       "auditee_state",
+      "change",
       ...columns,
       "address",
     ],

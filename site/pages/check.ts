@@ -1,6 +1,14 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import type { Checked, CheckedEntry } from "../check/check-reports.ts";
-import { describeFound, describeReports, findReportOf, listReports } from "../check/compare-years.ts";
+import {
+  type Change,
+  changes,
+  describeFound,
+  describeReports,
+  findReportOf,
+  judgeChange,
+  listReports,
+} from "../check/compare-years.ts";
 import {
   type Decision,
   type DecisionSort,
@@ -37,6 +45,8 @@ interface CheckResult {
   list: List;
   wanted: Wanted;
   checked: CheckedEntry[];
+  /** Those that are beside each other if years are compared. */
+  shownEntries: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
   today: string;
@@ -90,6 +100,11 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
     <select id="due" name="due">${Object.entries(dueFilters).map(
       ([value, words]) =>
         html`<option value="${value === "recent" ? "" : value}"${value === result?.due && html` selected`}>${words}</option>`,
+    )}</select></div>
+  <div class="field"><label for="change">Rows, if years are compared</label>
+    <select id="change" name="change"><option value="">All</option>${Object.entries(changes).map(
+      ([value, words]) =>
+        html`<option value="${value}"${value === result?.wanted.change && html` selected`}>${words}</option>`,
     )}</select></div>
 </div>
 <button type="submit">Check</button>
@@ -305,11 +320,9 @@ function describeDecisions({
 /** The path of a check with another choice. */
 function changePath(path: string, choice: Record<string, string>): string {
   const [first = "", ...others] = path.split("&");
-  const parameters = new URLSearchParams({
-    ...Object.fromEntries(new URLSearchParams(others.join("&"))),
-    ...choice,
-  });
-  return `${first}&${parameters}`;
+  const chosen = { ...Object.fromEntries(new URLSearchParams(others.join("&"))), ...choice };
+  const parameters = new URLSearchParams(Object.entries(chosen).filter(([, value]) => value !== ""));
+  return [first, String(parameters).replaceAll("%2C", ",")].filter(Boolean).join("&");
 }
 
 /** A date on which a decision is due, marked if it is past or near. */
@@ -326,34 +339,66 @@ function nameReports({ entries }: List, ofAuditees: string): string {
 }
 
 /** How many reports of each year are clean, with links to the check of that year. */
-function writeYears({ checked, years, path, wanted: { years: asked, aln } }: CheckResult): Html {
+function writeYears({ checked, years, path, wanted: { aln } }: CheckResult): Html {
   const reports = listReports(checked);
-  const hasOlder = checked.some((line) =>
-    [...line.reports, line.other].some((report) =>
-      report?.filed.some((year) => year !== null && year < (years.at(-1) ?? "")),
-    ),
-  );
   return html`<ul class="printed">${years.map((year) => {
     const ofYear = reports.filter((report) => report.audit_year === year);
-    return html`<li>${path ? html`<a href="${changePath(path, { year })}">${year}</a>` : writeButton(year, "/check", "year", year)}: ${
+    return html`<li>${path ? html`<a href="${changePath(path, { year, change: "" })}">${year}</a>` : writeButton(year, "/check", "year", year)}: ${
       ofYear.length === 0
         ? "no public report."
         : `${count(ofYear.length, "report")}. Of these, ${describeReports(ofYear, aln)}`
     }</li>`;
   })}</ul>
-${asked === undefined && hasOlder && html`<p class="hint">Only the newest ${mostYears} audit years are compared. For others, add them to the address, such as year=2018,2017.</p>`}`;
+${writeOtherYears(checked, years, path)}`;
+}
+
+/** Leads to the years that are not compared, some at a time. */
+function writeOtherYears(checked: CheckedEntry[], years: string[], path: string | undefined): Content {
+  const filed = checked.flatMap(({ report, other }) => (report ?? other)?.filed ?? []);
+  const others = [...new Set(filed)]
+    .filter((year) => year !== null && !years.includes(year))
+    .sort()
+    .reverse();
+  const links = Array.from({ length: Math.ceil(others.length / mostYears) }, (_, part) => {
+    const compared = others.slice(part * mostYears, (part + 1) * mostYears).join(",");
+    const text = compared.replaceAll(",", ", ");
+    return html`${part > 0 && "; "}${path ? html`<a href="${changePath(path, { year: compared })}">${text}</a>` : writeButton(text, "/check", "year", compared)}`;
+  });
+  return (
+    links.length > 0 &&
+    html`<p class="hint only-screen">At most ${mostYears} audit years are beside each other. Other years of this list: ${links}.</p>`
+  );
 }
 
 /** The list with the audit years beside each other. */
-function writeComparison({ checked, years, wanted }: CheckResult): Html {
-  const rows = checked.map((entry) => ({
+function writeComparison(result: CheckResult): Html {
+  const { shownEntries, years, wanted } = result;
+  const rows = shownEntries.map((entry) => ({
     cells: [
       writeAuditee(entry, wanted),
       ...years.map((year) => writeFound(entry, findReportOf(entry, year), wanted.aln)),
     ],
   }));
   const name = "The list by audit year";
-  return html`<h2 id="rows">${name}</h2>${scroll(name, table(name, ["Auditee", ...years], rows))}`;
+  return html`<h2 id="rows">${name}</h2>
+${writeChanges(result)}
+${rows.length === 0 ? html`<p>No entry of the list.</p>` : scroll(name, table(name, ["Auditee", ...years], rows))}`;
+}
+
+/** Links to the entries whose findings changed, with how many they are. */
+function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckResult): Html {
+  const judged = checked.map((entry) => judgeChange(entry, { years, aln }));
+  const link = (value: Change | "", text: string, entries: number) => {
+    const words = `${text} (${formatNumber(entries)})`;
+    const current = value === (change ?? "") && html` aria-current="true"`;
+    return html`<li>${path ? html`<a href="${changePath(path, { change: value })}#rows"${current}>${words}</a>` : writeButton(words, "/check#rows", "change", value, "link", current)}</li>`;
+  };
+  return html`<nav class="printed" aria-label="Which entries"><ul class="choices">${link("", "All", checked.length)}${Object.entries(
+    changes,
+  ).map(([value, words]) =>
+    link(value as Change, words, judged.filter((each) => each === value).length),
+  )}</ul></nav>
+<p class="hint">${aln ? `Findings on ${aln}` : "Findings"} of the newest two of these reports of each entry are compared.</p>`;
 }
 
 function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
@@ -435,7 +480,7 @@ const writeAgain = ({
   typed,
   wanted,
 }: CheckResult): Html => html`<form id="again" action="/check" method="post">
-<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.years?.join(",") ?? (wanted.isByYear && "all")}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${wanted.due ?? ""}"><input type="hidden" name="sort" value="${wanted.sort ?? ""}"></form>`;
+<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.years?.join(",") ?? (wanted.isByYear && "all")}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${wanted.due ?? ""}"><input type="hidden" name="sort" value="${wanted.sort ?? ""}"><input type="hidden" name="change" value="${wanted.change ?? ""}"></form>`;
 
 /** A button that sends the list again with a choice. */
 const writeButton = (

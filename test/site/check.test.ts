@@ -387,6 +387,39 @@ describe("a list", () => {
     expect((await ask("/check?u=MESAMESA1234&year=all")).text).toContain("Management decisions (1)");
   });
 
+  it.each([
+    ["", "new", ["Polk"]],
+    ["", "none", ["=cmd"]],
+    ["", "more", []],
+    ["&aln=10", "new", ["Polk"]],
+    ["&aln=84", "new", []],
+  ])("of several years shows only entries whose findings changed: %s %s", async (more, change, names) => {
+    const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
+    const { text } = await ask(`/check?${list}&change=${change}`);
+    expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
+    const words = { new: "New findings", more: "More findings", none: "No findings any more" }[change];
+    expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
+    expect(text).toMatch(/#rows">All \(4\)<\/a>/);
+    const csv = await ask(`/check.csv?${list}&change=${change}`);
+    expect(
+      (parse(csv.text, { columns: true, bom: true }) as object[]).map((row) => "change" in row && row.change),
+    ).toEqual(names.map(() => change));
+  });
+
+  it("leads to the years that are not beside each other", async () => {
+    const list = "u=MESAMESA1234,362600524";
+    const { text } = await ask(`/check?${list}&year=2023,2022`);
+    expect(text).toContain(
+      `Other years of this list: <a href="/check?${list}&amp;year=2019,2018">2019, 2018</a>.`,
+    );
+    const older = (await ask(`/check?${list}&year=2019,2018`)).text;
+    expect(older).toContain(`<a href="/check?${list}&amp;year=2023">2023</a>.`);
+    const long = String(
+      new URLSearchParams({ u: `${"NOSUCHUEI123 NOSUCHUEI124 ".repeat(600)} 362600524`, year: "2023,2022" }),
+    );
+    expect((await ask("/check", { body: long })).text).toContain('name="year" value="2018"');
+  });
+
   it("compares at most five audit years, and names the others", async () => {
     const { text } = await ask("/check?u=POLKPOLK1234&year=2016,2017,2018,2019,2020,2022,2023");
     expect(text).toContain("At most 5 audit years are compared. 2017, 2016 were left out.");
