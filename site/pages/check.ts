@@ -25,7 +25,7 @@ import {
   linkToEntry,
   listFiled,
 } from "../check/write-check-rows.ts";
-import { count } from "../finding-words.ts";
+import { count, questionedCostsNote } from "../finding-words.ts";
 import { mostInFile } from "../findings/find-findings.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
@@ -428,7 +428,7 @@ function writeRows({ checked, today, path, wanted }: CheckResult): Html {
   const rows = checked.map((entry) => ({ cells: writeCells(entry, wanted, today) }));
   const compare = "Compare the years";
   return html`<h2 id="rows">The list</h2>
-<p class="hint">The data says whether a finding has questioned costs, not how much. ${path ? html`<a href="${changePath(path, { year: "all" })}">${compare}</a>` : writeButton(compare, "/check", "year", "all")} side by side.</p>
+<p class="hint">${questionedCostsNote} ${path ? html`<a href="${changePath(path, { year: "all" })}">${compare}</a>` : writeButton(compare, "/check", "year", "all")} side by side.</p>
 ${scroll("The list", table("The list", headings, rows))}`;
 }
 

@@ -118,6 +118,8 @@ function writeFacts(report: Report): Html {
     ["Federal awards expended", typeof expended === "number" && formatMoney(expended)],
     ["Opinion on the financial statements", describeOpinion(report.result)],
     ["Auditee", [entityTypes[String(general.entity_type)], place].filter(Boolean).join(", ")],
+    ["UEI", writeId(/^[A-Z0-9]{12}$/, general.auditee_uei)],
+    ["EIN", writeId(/^\d{9}$/, general.auditee_ein)],
     ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
     ["Accepted", String(day("fac_accepted_date") || "not stated")],
     ["Management decision due", describeDecision(report)],
@@ -127,6 +129,10 @@ function writeFacts(report: Report): Html {
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
+
+/** An ID in the form that all others have. Older reports have no UEI. */
+const writeId = (form: RegExp, id: unknown): Content =>
+  form.test(String(id)) && html`<code class="id">${String(id)}</code>`;
 
 /** When the management decision on the findings is due. */
 function describeDecision({ counts, management_decision_due: due }: Report): Content {

@@ -360,6 +360,12 @@ describe("the page of a report", () => {
     expect(csv.text.trim().split("\n")).toHaveLength(71);
   });
 
+  it("names its auditee's UEI and EIN at its top", async () => {
+    const [top = ""] = (await open(`/record/${id(1)}`)).split(" Findings (");
+    expect(top).toContain(" UEI ALDERALDER12 EIN 111222333 ");
+    expect((await open(`/record/${id(8)}`)).split(" Findings (")[0]).not.toContain("GSA_MIGRATION");
+  });
+
   it("names the data set, the API's requests and its own address", async () => {
     const { text } = await get(`/record/${id(1)}`);
     const [dataSet] = await here.select("select publication.live_data_set() as id");
