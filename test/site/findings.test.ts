@@ -242,6 +242,15 @@ describe("a search for findings", () => {
     expect(rows.map((row) => row.report_id?.slice(-1))).toEqual(findings.map((each) => each.slice(0, 1)));
   });
 
+  it.each([
+    ["program=84.010", '84.010</a></strong>, <a href="/program/16.575">16.575'],
+    ["program=16", '16.575</a></strong>, <a href="/program/84.010">84.010'],
+    ["program=84.010*", "84.010</a></strong>, <a"],
+    ["state=OH", 'Programs: <a href="/program/16.575">16.575</a>, <a'],
+  ])("for %s names first the programs that it asks for", async (query, programs) => {
+    expect((await get(`/findings?${query}`)).text).toContain(programs);
+  });
+
   it("marks the words, and escapes the text around them", async () => {
     const { text: body } = await get("/findings?words=procurement+tractors");
     expect(body).toContain(
