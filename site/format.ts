@@ -15,6 +15,12 @@ export const formatMoney = (dollars: number): string =>
 export const writeUtcDate = (date: Date): string => date.toISOString().slice(0, 10);
 /** The date of a time in the Eastern time zone, such as 2026-01-31. */
 export const writeEasternDate = (date: Date): string => isoDay.format(date);
+/** A date some months later, or earlier. */
+export function addMonths(date: string, months: number): string {
+  const moved = new Date(date);
+  moved.setUTCMonth(moved.getUTCMonth() + months);
+  return writeUtcDate(moved);
+}
 /** A date without a time, such as 2026-01-31, in words. */
 export const formatDay = (date: string): string => day.format(new Date(date));
 export const formatTime = (date: Date): string => `${time.format(date)} Eastern`;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
+import { type Successor, successors } from "./successors.ts";
 
 const row = z.record(z.string(), z.unknown());
 const text = z.string().nullable();
@@ -81,8 +82,12 @@ export interface ShownReport {
 }
 
 export interface ReportReader {
-  /** Reads a page of a public report. Undefined if there is no such report. */
-  read: (visitor: Visitor, reportId: string, page: number) => Promise<Report | undefined>;
+  /** Reads a page of a public report. If there is no such report, reads which report replaced it. */
+  read: (
+    visitor: Visitor,
+    reportId: string,
+    page: number,
+  ) => Promise<{ report: Report | undefined; successor: Successor | undefined }>;
   /** Lists a public report's rows of a table. Undefined if there is no such report or table. */
   list: (visitor: Visitor, reportId: string, table: string) => Promise<Record<string, unknown>[] | undefined>;
 }
@@ -91,12 +96,15 @@ export interface ReportReader {
 export function createReportReader(query: LimitedQuery): ReportReader {
   return {
     read: async (visitor, reportId, page) => {
-      const { found } = await query<{ found: unknown }>(
+      const answer = await query<{ found: unknown; replaced: unknown }>(
         visitor,
-        "select publication.describe_report($1, $2) as found",
+        "select publication.describe_report($1, $2) as found, publication.list_successors(array[$1]) as replaced",
         [reportId, page],
       );
-      return report.nullable().parse(found) ?? undefined;
+      return {
+        report: report.nullable().parse(answer.found) ?? undefined,
+        successor: successors.parse(answer.replaced)[0],
+      };
     },
     list: async (visitor, reportId, table) => {
       const { found } = await query<{ found: Record<string, unknown>[] | null }>(

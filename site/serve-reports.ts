@@ -22,10 +22,10 @@ export function serveReports(
     if (reportId !== written && isReportId(written)) return reply.redirect(`/record/${written}`, 302);
     const context = await describeContext(request);
     const page = readPage(context.asked.page) ?? 1;
-    const report = await read(identifyVisitor(request, reply), reportId, page);
+    const { report, successor } = await read(identifyVisitor(request, reply), reportId, page);
     const body = report
       ? writeReport(context, { reportId, page, report })
-      : writeUnknownReport(context, reportId);
+      : writeUnknownReport(context, reportId, successor);
     return sendPage(request, reply, body, { status: report ? 200 : 404 });
   });
   addRoute("/record/:reportId(^[\\w-]+)/:table(^[a-z_]+).csv", async (request, reply) => {

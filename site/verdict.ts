@@ -8,7 +8,8 @@ import {
   type Opinions,
   statesOpinion,
 } from "./finding-words.ts";
-import { type Html, html } from "./html.ts";
+import { addMonths } from "./format.ts";
+import { type Content, type Html, html } from "./html.ts";
 
 type Words = Readonly<Record<string, string>>;
 const programOpinions: Words = codes.words["federal_awards.audit_report_type"];
@@ -77,4 +78,23 @@ export function listResult(report: Result): Record<(typeof resultColumns)[number
     opinion: describeOpinion(report),
     opinions_and_disclosures: opinions,
   };
+}
+
+export const noDueDate = "no accepted date, so no due date can be computed";
+export type DueState = "past due" | "due within a month" | "due later" | typeof noDueDate;
+
+/** Compares the date on which a management decision is due, of publication.decision_due(), with today. */
+export function judgeDue(due: string | null, today: string): DueState {
+  if (due === null) return noDueDate;
+  if (due < today) return "past due";
+  return due <= addMonths(today, 1) ? "due within a month" : "due later";
+}
+
+/** A badge, if a decision is past due or due soon. */
+export function writeDueBadge(due: string, today: string): Content {
+  const state = judgeDue(due, today);
+  return (
+    state !== "due later" &&
+    html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
+  );
 }

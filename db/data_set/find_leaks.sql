@@ -334,6 +334,20 @@ begin
   ) or publication.check_reports(hidden_ids)::jsonb <> '[]' then
     return next 'publication.check_reports() finds suppressed reports, so the pages would show them.';
   end if;
+  if exists (
+    select
+    from generate_series(1, cardinality(hidden), 1000) as first
+    where publication.list_successors(hidden[first:first + 999]) <> '[]'
+  ) or exists (
+    select
+    from jsonb_to_recordset(publication.list_successors(array(
+      select resubmission.previous_report_id from suppressed.resubmission
+      where resubmission.previous_report_id is not null limit 1000
+    ))) as successors (successor_id text)
+    where successors.successor_id = any (hidden)
+  ) then
+    return next 'publication.list_successors() knows what suppressed reports replace, or what replaces them, so the pages would show it.';
+  end if;
   if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
     return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
   end if;

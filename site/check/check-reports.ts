@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
+import { type Successor, successors } from "../successors.ts";
 import type { Entry, List, UnreadEntry } from "./read-list.ts";
 
 /** The result of publication.check_reports(). */
@@ -16,6 +17,7 @@ const checked = z.array(
     filed: z.array(z.string().nullable()),
     report_id: z.string(),
     auditee_name: z.string().nullable(),
+    auditee_uei: z.string().nullable(),
     auditee_city: z.string().nullable(),
     auditee_state: z.string().nullable(),
     audit_year: z.string().nullable(),
@@ -51,6 +53,8 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
   reports: Checked[];
   /** If there is none, another report of the auditee. */
   other: Checked | undefined;
+  /** The report that replaced the one whose ID this is. */
+  successor: Successor | undefined;
 };
 
 /** Which reports are looked for. */
@@ -70,19 +74,27 @@ export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) =>
 export function createCheck(query: LimitedQuery): CheckList {
   return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
     const found = new Map<string, Checked[]>();
+    const replaced = new Map<string, Successor>();
     if (entries.length > 0) {
-      const answer = await query<{ found: unknown }>(
+      const answer = await query<{ found: unknown; replaced: unknown }>(
         visitor,
-        "select publication.check_reports($1, $2, $3, $4) as found",
+        "select publication.check_reports($1, $2, $3, $4) as found, publication.list_successors($1) as replaced",
         [entries.map(({ id }) => id), years, aln, isByYear],
       );
       for (const report of checked.parse(answer.found))
         found.set(report.id, [...(found.get(report.id) ?? []), report]);
+      for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
     }
     return lines.map((line) => {
       const listed = (line.kind && found.get(line.id)) ?? [];
       const reports = listed.filter(({ is_shown: isShown }) => isShown);
-      return { ...line, reports, report: reports[0], other: reports.length > 0 ? undefined : listed[0] };
+      return {
+        ...line,
+        reports,
+        report: reports[0],
+        other: reports.length > 0 ? undefined : listed[0],
+        successor: line.kind && replaced.get(line.id),
+      };
     });
   };
 }

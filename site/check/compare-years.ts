@@ -15,6 +15,33 @@ export function listYears(checked: CheckedEntry[], { years, isByYear }: Wanted):
 export const findReportOf = ({ reports }: CheckedEntry, year: string): Checked | undefined =>
   reports.find(({ audit_year: each }) => each === year);
 
+/** How the findings of an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
+export const changes = {
+  new: "New findings",
+  more: "More findings",
+  fewer: "Fewer findings",
+  none: "No findings any more",
+} as const;
+export type Change = keyof typeof changes;
+
+/** Compares the newest two of the reports that are beside each other. Undefined if there is one, or as many findings. */
+export function judgeChange({ reports }: CheckedEntry, { years, aln }: Compared): Change | undefined {
+  const [newer, older] = years
+    .map((year) => reports.find(({ audit_year: each }) => each === year))
+    .filter((report) => report !== undefined)
+    .map((report) => (aln === undefined ? report.findings : (report.findings_on_aln ?? 0)));
+  if (newer === undefined || older === undefined || newer === older) return undefined;
+  if (older === 0) return "new";
+  if (newer === 0) return "none";
+  return newer > older ? "more" : "fewer";
+}
+interface Compared {
+  /** The newest first. */
+  years: string[];
+  /** Only findings on this program or agency count. */
+  aln: string | undefined;
+}
+
 /** Each report once, in the order of the list. */
 export const listReports = (checked: CheckedEntry[]): Checked[] => [
   ...new Map(checked.flatMap(({ reports }) => reports.map((report) => [report.report_id, report]))).values(),

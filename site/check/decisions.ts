@@ -1,4 +1,5 @@
-import { writeUtcDate } from "../format.ts";
+import { addMonths } from "../format.ts";
+import { type DueState, judgeDue } from "../verdict.ts";
 import type { CheckedEntry } from "./check-reports.ts";
 
 /** A report with findings, and when the management decision on them is due. */
@@ -7,6 +8,7 @@ export interface Decision {
   /** What was typed into the list. */
   entry: string;
   auditee_name: string | null;
+  auditee_uei: string | null;
   auditee_city: string | null;
   auditee_state: string | null;
   audit_year: string | null;
@@ -15,9 +17,6 @@ export interface Decision {
   due: string | null;
   state: DueState;
 }
-
-export const noDueDate = "no accepted date, so no due date can be computed";
-export type DueState = "past due" | "due within a month" | "due later" | typeof noDueDate;
 
 /** Which decisions are listed, by the value of the parameter `due`. */
 export const dueFilters = {
@@ -37,23 +36,17 @@ export const decisionSorts = {
 } as const;
 export type DecisionSort = keyof typeof decisionSorts;
 
-/** Compares a date with today. */
-export function judgeDue(due: string | null, today: string): DueState {
-  if (due === null) return noDueDate;
-  if (due < today) return "past due";
-  return due <= addMonths(today, 1) ? "due within a month" : "due later";
-}
-
 /** Lists the decisions on all reports of a checked list, including older ones, each once, by date. */
 export function listDecisions(checked: CheckedEntry[], today: string): Decision[] {
   const listed = checked.flatMap(({ typed, report, other }) => {
     const {
       decisions = [],
       auditee_name = null,
+      auditee_uei = null,
       auditee_city = null,
       auditee_state = null,
     } = report ?? other ?? {};
-    const auditee = { entry: typed, auditee_name, auditee_city, auditee_state };
+    const auditee = { entry: typed, auditee_name, auditee_uei, auditee_city, auditee_state };
     return decisions.map((decision) => ({ ...decision, ...auditee, state: judgeDue(decision.due, today) }));
   });
   return [...new Map(listed.map((decision) => [decision.report_id, decision])).values()].sort(
@@ -75,10 +68,4 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
     all: () => true,
   };
   return decisions.filter(isListed[filter]);
-}
-
-function addMonths(date: string, months: number): string {
-  const moved = new Date(date);
-  moved.setUTCMonth(moved.getUTCMonth() + months);
-  return writeUtcDate(moved);
 }

@@ -1,6 +1,7 @@
 import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cut } from "../search/words.ts";
 import type { WantedReports } from "./check-reports.ts";
+import { type Change, changes } from "./compare-years.ts";
 import { type DecisionSort, type DueFilter, decisionSorts, dueFilters } from "./decisions.ts";
 
 /** The most audit years that are compared. */
@@ -14,6 +15,8 @@ export interface Asked {
   /** Which management decisions are listed, and by what they are sorted. */
   due: string;
   sort: string;
+  /** Which entries are listed if years are compared. */
+  change: string;
   /** The rows of a CSV file. */
   rows: string;
 }
@@ -22,6 +25,7 @@ export interface Asked {
 export interface Wanted extends WantedReports {
   due: DueFilter | undefined;
   sort: DecisionSort | undefined;
+  change: Change | undefined;
   rows: "reports" | "decisions";
   /** What is not understood, each as a sentence. */
   unread: string[];
@@ -35,17 +39,19 @@ export function readAsked({ u, ...others }: Record<string, unknown>): Asked {
     aln: cut(read(pickProgram(others)), 100),
     due: cut(read(others.due), 20),
     sort: cut(read(others.sort), 20),
+    change: cut(read(others.change), 20),
     rows: cut(read(others.rows), 20),
   };
 }
 
 /** Reads what a list is checked for. */
-export function readWanted({ year, aln, due, sort, rows }: Asked): Wanted {
+export function readWanted({ year, aln, due, sort, change, rows }: Asked): Wanted {
   const words = year.split(/[\s,;]+/).filter(Boolean);
   const isAll = words.some((word) => word.toLowerCase() === "all");
   const typed = words.filter((word) => word.toLowerCase() !== "all");
   const years = [...new Set(typed.map(readYear).filter((each) => each !== undefined))].sort().reverse();
   const compared = years.slice(0, mostYears);
+  const isByYear = isAll || compared.length > 1;
   const program = readAlnOrAgency(aln);
   const list = (names: string[]) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   const unread = [
@@ -63,16 +69,23 @@ export function readWanted({ year, aln, due, sort, rows }: Asked): Wanted {
     sort !== "" &&
       !isKey(decisionSorts, sort) &&
       `“${sort}” is not a value of sort: ${list(Object.keys(decisionSorts))}. It was ignored.`,
+    change !== "" &&
+      !isKey(changes, change) &&
+      `“${change}” is not a value of change: ${list(Object.keys(changes))}. It was ignored.`,
+    isKey(changes, change) &&
+      !isByYear &&
+      "No years are compared, so “change” was ignored. Choose to compare years.",
     rows !== "" &&
       !isKey(rowsOfFiles, rows) &&
       `“${rows}” is not a value of rows: ${list(Object.keys(rowsOfFiles))}. It was ignored.`,
   ].filter((sentence) => sentence !== false);
   return {
     years: isAll || compared.length === 0 ? undefined : compared,
-    isByYear: isAll || compared.length > 1,
+    isByYear,
     aln: program,
     due: isKey(dueFilters, due) ? due : undefined,
     sort: isKey(decisionSorts, sort) ? sort : undefined,
+    change: isByYear && isKey(changes, change) ? change : undefined,
     rows: isKey(rowsOfFiles, rows) ? rows : "reports",
     unread,
   };

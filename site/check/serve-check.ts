@@ -7,7 +7,7 @@ import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
-import { listYears } from "./compare-years.ts";
+import { judgeChange, listYears } from "./compare-years.ts";
 import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
 import { type Asked, readAsked, readWanted, type Wanted } from "./read-wanted.ts";
@@ -30,7 +30,7 @@ export function serveCheck(
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
     if (readWanted(asked).unread.length > 0) return sendError(reply, refuseUnread("reports", "/check"));
     const result = await runCheck(request, reply, asked);
-    const { list, checked, shownDecisions, wanted, due, years, today } = result;
+    const { list, checked, shownEntries, shownDecisions, wanted, due, years, today } = result;
     const context = await describeContext(request);
     const isOfDecisions = wanted.rows === "decisions";
     return sendSpreadsheet(request, reply, context, {
@@ -38,12 +38,13 @@ export function serveCheck(
         isOfDecisions ? `decisions-${due}` : "check",
         nameList(list.entries.map(({ id }) => id)),
         wanted.years?.join("-") ?? (wanted.isByYear && "by-year"),
+        !isOfDecisions && wanted.change,
         wanted.aln,
       ],
       ...(isOfDecisions
         ? writeDecisionTable(shownDecisions, today, context.appUrl)
         : wanted.isByYear
-          ? writeComparisonTable(checked, years, wanted, context.appUrl)
+          ? writeComparisonTable(shownEntries, years, wanted, context.appUrl)
           : writeCheckTable(checked, wanted, today, context.appUrl)),
     }).header("cache-control", "private, no-cache");
   };
@@ -56,7 +57,13 @@ export function serveCheck(
     const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[wanted.sort ?? "due"]);
     const path = writePath({ ...typed, ...writeWanted(wanted) });
     const years = listYears(checked, wanted);
-    return { ...{ typed, list, wanted, checked, path, today }, ...{ due, decisions, shownDecisions, years } };
+    const shownEntries = checked.filter(
+      (entry) => !wanted.change || judgeChange(entry, { years, aln: wanted.aln }) === wanted.change,
+    );
+    return {
+      ...{ typed, list, wanted, checked, shownEntries, path, today },
+      ...{ due, decisions, shownDecisions, years },
+    };
   };
   app.register(async (posts) => {
     posts.addContentTypeParser(
@@ -99,10 +106,10 @@ function readForm(body: string): Asked {
 }
 
 /** The address of a check, with only what is not empty. Undefined if the list is too long for it, or has nothing to read. */
-function writePath({ list, year, aln, due, sort }: Omit<Asked, "rows">): string | undefined {
+function writePath({ list, year, aln, due, sort, change }: Omit<Asked, "rows">): string | undefined {
   const { address } = readList(list);
   const others = new URLSearchParams(
-    Object.entries({ year, aln, due, sort }).filter(([, value]) => value !== ""),
+    Object.entries({ year, aln, due, sort, change }).filter(([, value]) => value !== ""),
   )
     .toString()
     .replaceAll("%2C", ",");
@@ -110,11 +117,12 @@ function writePath({ list, year, aln, due, sort }: Omit<Asked, "rows">): string 
 }
 
 /** What was understood, as parameters. */
-const writeWanted = ({ years, isByYear, aln, due, sort }: Wanted): Omit<Asked, "list" | "rows"> => ({
+const writeWanted = ({ years, isByYear, aln, due, sort, change }: Wanted): Omit<Asked, "list" | "rows"> => ({
   year: years?.join(",") ?? (isByYear ? "all" : ""),
   aln: aln ?? "",
   due: due ?? "",
   sort: sort ?? "",
+  change: change ?? "",
 });
 
 const notAForm = makeError(415, "not_a_form", {

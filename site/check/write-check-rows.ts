@@ -1,7 +1,8 @@
-import { listResult, resultColumns } from "../verdict.ts";
+import { describeSuccessor } from "../successors.ts";
+import { judgeDue, listResult, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
-import { findReportOf } from "./compare-years.ts";
-import { type Decision, judgeDue } from "./decisions.ts";
+import { findReportOf, judgeChange } from "./compare-years.ts";
+import type { Decision } from "./decisions.ts";
 import { explainUei } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
 
@@ -23,8 +24,9 @@ export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolea
 
 /** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
 export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
-  const { kind, report, other } = entry;
+  const { kind, report, other, successor } = entry;
   if (report) return "filed";
+  if (successor) return describeSuccessor(successor);
   if (kind === undefined) return "not understood";
   if (other) return `${describeMissing(years)}; filed ${listFiled(other)}`;
   return (kind === "UEI" && explainUei(entry.id)) || answers[kind];
@@ -45,6 +47,7 @@ const writeEntry = (entry: CheckedEntry, wanted: Wanted) => ({
   id: entry.kind && entry.id,
   answer: describeAnswer(entry, wanted),
   auditee_name: (entry.report ?? entry.other)?.auditee_name,
+  auditee_uei: (entry.report ?? entry.other)?.auditee_uei,
   auditee_state: (entry.report ?? entry.other)?.auditee_state,
 });
 
@@ -81,6 +84,7 @@ const checkColumns = [
   "answer",
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
@@ -111,6 +115,7 @@ export function writeComparisonTable(
   const name = (column: string, year: string) => `${column}_${year}`;
   const rows = checked.map((entry) => ({
     ...writeEntry(entry, wanted),
+    change: judgeChange(entry, { years, aln: wanted.aln }),
     ...Object.fromEntries(
       years.flatMap((year) =>
         Object.entries(ofYear(findReportOf(entry, year))).map(([column, value]) => [
@@ -123,7 +128,18 @@ export function writeComparisonTable(
   }));
   const columns = years.flatMap((year) => Object.keys(ofYear(undefined)).map((column) => name(column, year)));
   return {
-    columns: ["entry", "kind", "id", "answer", "auditee_name", "auditee_state", ...columns, "address"],
+    columns: [
+      "entry",
+      "kind",
+      "id",
+      "answer",
+      "auditee_name",
+      "auditee_uei",
+      "auditee_state",
+      "change",
+      ...columns,
+      "address",
+    ],
     rows,
   };
 }
@@ -141,17 +157,19 @@ export const writeDecisionTable = (decisions: Decision[], today: string, appUrl:
     ...decision,
     as_of: today,
     management_decision_due: decision.due,
+    management_decision_state: decision.state,
     address: `${appUrl}/record/${decision.report_id}`,
   })),
 });
 
 const decisionColumns = [
   "management_decision_due",
-  "state",
+  "management_decision_state",
   "as_of",
   "entry",
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "auditee_city",
   "auditee_state",
   "audit_year",

@@ -1,5 +1,5 @@
-import { readEin, readUei } from "../check/read-list.ts";
-import { entityTypes, requirements } from "../finding-words.ts";
+import { nameList, readEin, readList, readUei } from "../check/read-list.ts";
+import { count, entityTypes, requirements } from "../finding-words.ts";
 import { capitalize } from "../format.ts";
 import { agencies, findState, states } from "../names.ts";
 import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
@@ -27,6 +27,8 @@ export interface FindingCriteria {
   repeat?: "Y";
   direct?: "Y" | "N";
   accepted_since?: string;
+  /** UEIs, EINs and report IDs, with commas between them. */
+  u?: string;
 }
 export type Criterion = keyof FindingCriteria;
 
@@ -53,6 +55,7 @@ export const fields = {
   accepted_since: "Accepted since",
   auditee: "Auditee (name, UEI or EIN)",
   auditor: "Auditor (name or EIN)",
+  u: "List of UEIs, EINs or report IDs",
   ...flags,
 } as const;
 export type Field = keyof typeof fields;
@@ -81,6 +84,11 @@ const readField: Record<Field, ReadField> = {
   auditor: (text) => {
     const auditor = readEin(text);
     return auditor === undefined ? undefined : { auditor };
+  },
+  u: (text) => {
+    const { entries, lines, unread, left } = readList(text);
+    const isRead = entries.length > 0 && entries.length === lines.length && unread.length + left === 0;
+    return isRead ? { u: entries.map(({ id }) => id).join(",") } : undefined;
   },
   requirement: (text) => {
     const letter = text.replace(/^requirement /i, "").toUpperCase();
@@ -129,7 +137,9 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
     const typed = field === "program" ? pickProgram(parameters) : parameters[field];
-    const text = cleanSearch(Array.isArray(typed) ? typed.at(-1) : typed);
+    const values = [typed].flat();
+    // A list may be in several parameters.
+    const text = cleanSearch(field === "u" ? values.join(" ") : values.at(-1));
     if (text === "") continue;
     const read = readField[field](text);
     if (read === undefined) asked.ignored.push([field, cut(text, longestWords)]);
@@ -138,6 +148,9 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
   }
   return asked;
 }
+
+/** The IDs of a list. */
+export const splitList = (u: string): string[] => u.split(",");
 
 /** A program or agency, as it is written in the form. 84.425* is the program 84.425 with its letter codes. */
 export const writeProgram = ({ aln, aln_and_letters: number, agency }: FindingCriteria): string | undefined =>
@@ -152,7 +165,7 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
     ...(program !== undefined && { program }),
     ...(page > 1 && { page: String(page) }),
   });
-  return parameters.size === 0 ? path : `${path}?${parameters}`;
+  return parameters.size === 0 ? path : `${path}?${String(parameters).replaceAll("%2C", ",")}`;
 }
 
 /** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
@@ -177,6 +190,7 @@ export function describeValue(criterion: string, value: string): string {
     entity_type: (type) => capitalize(entityTypes[type] ?? type),
     direct: (direct) => (direct === "Y" ? "Direct awards" : "Passed-through awards"),
     accepted_since: (date) => `Accepted since ${date}`,
+    u: (ids) => `A list of ${count(splitList(ids).length, "ID")}`,
   };
   return describe[criterion]?.(value) ?? flags[criterion as keyof typeof flags] ?? value;
 }
@@ -186,6 +200,7 @@ export const nameCriteria = (criteria: FindingCriteria): string[] =>
   Object.entries(criteria).map(([name, value]) => {
     if (name === "direct") return value === "Y" ? "direct" : "passed-through";
     if (Object.hasOwn(flags, name)) return name;
+    if (name === "u") return nameList(splitList(value));
     if (name === "aln_and_letters") return `${value}-and-letters`;
     const isClear = ["words", "aln", "state", "year", "entity_type"].includes(name);
     return isClear ? value : `${name}-${value}`;

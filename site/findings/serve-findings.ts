@@ -137,17 +137,19 @@ async function serveGroup(
 /** The columns that name a program, an agency and a state, as in the API's tables of totals. */
 const groupColumns = { program: "aln", agency: "federal_agency_prefix", state: "auditee_state" } as const;
 
-/** The columns of the CSV file: those of the API's table, and the auditee's name. */
+/** The columns of the CSV file: those of the API's table, and names of other tables. A finding's programs are in the order of their numbers. */
 const columns = [
   "report_id",
   "reference_number",
   "auditee_name",
   "auditee_uei",
+  "auditee_city",
   "auditee_state",
   "entity_type",
   "audit_year",
   "fac_accepted_date",
   "alns",
+  "federal_program_name",
   "type_requirement",
   "is_material_weakness",
   "is_significant_deficiency",
@@ -160,4 +162,5 @@ const columns = [
   "is_direct",
   "awards",
   "amount_expended",
+  "auditor_firm_name",
 ];

@@ -2,7 +2,7 @@ import { quote } from "../aln.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { writeExtra } from "../write-target.ts";
 import { type FoundFindings, mostInFile, type WordsPart } from "./find-findings.ts";
-import type { FindingCriteria } from "./read-criteria.ts";
+import { type FindingCriteria, splitList } from "./read-criteria.ts";
 
 interface Request {
   /** What the rows of the request are. */
@@ -16,10 +16,17 @@ type Parameter = [name: string, value: string];
 
 /**
  * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
- * findings with words become requests for texts and plans.
- *
+ * findings with words become requests for texts and plans. A list becomes a request for each kind of ID, because they are in different columns.
  */
 export function writeFindingsQueries(criteria: FindingCriteria, found: Understood = {}): Request[] {
+  const lists = criteria.u === undefined ? [] : splitByColumn(criteria.u);
+  if (lists.length > 1)
+    return lists.flatMap(({ name, ids }) =>
+      writeFindingsQueries({ ...criteria, u: ids.join(",") }, found).map((request) => ({
+        ...request,
+        name: `${request.name}, by ${name}`,
+      })),
+    );
   const { words, aln = criteria.aln_and_letters, agency, direct } = criteria;
   if (words !== undefined) return writeTexts(criteria, found);
   // One row has to meet all conditions on awards.
@@ -28,6 +35,17 @@ export function writeFindingsQueries(criteria: FindingCriteria, found: Understoo
   const needsRows = agency !== undefined || isOfBoth || (isOfAward && ofFindings(criteria).length > 0);
   return [needsRows ? writeRows(criteria, found) : writeSummaries(criteria, found)];
 }
+
+/** The kinds of IDs of a list, and the column that has each. Only general has EINs. */
+const idColumns = [
+  { name: "UEI", column: "auditee_uei", is: /^[A-Z0-9]{12}$/ },
+  { name: "EIN", column: "general.auditee_ein", is: /^\d{9}$/ },
+  { name: "report ID", column: "report_id", is: /-/ },
+];
+const splitByColumn = (u: string) =>
+  idColumns
+    .map(({ is, ...column }) => ({ ...column, ids: splitList(u).filter((id) => is.test(id)) }))
+    .filter(({ ids }) => ids.length > 0);
 
 const order = ["fac_accepted_date.desc.nullslast", "report_id.desc"];
 
@@ -49,7 +67,8 @@ function writeSummaries(criteria: FindingCriteria, { numbers }: Understood): Req
     limit: mostInFile,
   };
   const isOfEin = /^\d+$/.test(criteria.auditee ?? "");
-  const eins = [isOfEin && "auditee_ein", criteria.auditor && "auditor_ein"].filter(Boolean);
+  const isOfEins = splitByColumn(criteria.u ?? "").some(({ name }) => name === "EIN");
+  const eins = [(isOfEin || isOfEins) && "auditee_ein", criteria.auditor && "auditor_ein"].filter(Boolean);
   const select = eins.length > 0 ? ["*", `...general!inner(${eins.join()})`] : [];
   // Older reports of the auditee have no UEI.
   const name = criteria.auditee && !isOfEin ? "Findings of the reports that have this UEI" : "Findings";
@@ -174,7 +193,7 @@ function ofAwards(
 
 /** Conditions on a report. Tables that refer to it have its year and date too. */
 function ofReports(
-  { auditee, auditor, year, accepted_since: since, state, entity_type: type }: FindingCriteria,
+  { auditee, auditor, u = "", year, accepted_since: since, state, entity_type: type }: FindingCriteria,
   place = "",
 ) {
   const isEin = /^\d+$/.test(auditee ?? "");
@@ -183,6 +202,7 @@ function ofReports(
     ["fac_accepted_date", since && `gte.${since}`],
     // Only general has EINs.
     [isEin ? "general.auditee_ein" : "auditee_uei", auditee && `eq.${auditee}`],
+    ...splitByColumn(u).map(({ column, ids }): Parameter => [column, `in.(${ids.join(",")})`]),
     ["general.auditor_ein", auditor && `eq.${auditor}`],
     [`${place}auditee_state`, state && `eq.${state}`],
     [`${place}entity_type`, type && `eq.${type}`],

@@ -1,14 +1,20 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import type { Checked, CheckedEntry } from "../check/check-reports.ts";
-import { describeFound, describeReports, findReportOf, listReports } from "../check/compare-years.ts";
+import {
+  type Change,
+  changes,
+  describeFound,
+  describeReports,
+  findReportOf,
+  judgeChange,
+  listReports,
+} from "../check/compare-years.ts";
 import {
   type Decision,
   type DecisionSort,
   type DueFilter,
   dueFilters,
   filterDecisions,
-  judgeDue,
-  noDueDate,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
 import { type Asked, mostYears, type Wanted } from "../check/read-wanted.ts";
@@ -19,13 +25,16 @@ import {
   linkToEntry,
   listFiled,
 } from "../check/write-check-rows.ts";
-import { count } from "../finding-words.ts";
+import { count, questionedCostsNote } from "../finding-words.ts";
+import { mostInFile } from "../findings/find-findings.ts";
+import { linkFindings } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
-import { describeResult, writeVerdict } from "../verdict.ts";
+import { linkSuccessor } from "../successors.ts";
+import { describeResult, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -36,6 +45,8 @@ interface CheckResult {
   list: List;
   wanted: Wanted;
   checked: CheckedEntry[];
+  /** Those that are beside each other if years are compared. */
+  shownEntries: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
   today: string;
@@ -90,6 +101,11 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
       ([value, words]) =>
         html`<option value="${value === "recent" ? "" : value}"${value === result?.due && html` selected`}>${words}</option>`,
     )}</select></div>
+  <div class="field"><label for="change">Rows, if years are compared</label>
+    <select id="change" name="change"><option value="">All</option>${Object.entries(changes).map(
+      ([value, words]) =>
+        html`<option value="${value}"${value === result?.wanted.change && html` selected`}>${words}</option>`,
+    )}</select></div>
 </div>
 <button type="submit">Check</button>
 </form></section>`;
@@ -111,10 +127,13 @@ ${
   them as another list.</p>`
 }
 ${writeJumps(result)}
+${writeFindingsLink(result)}
 ${result.wanted.isByYear ? writeComparison(result) : writeRows(result)}
 ${
   (result.wanted.isByYear ||
-    checked.some((line) => line.kind && line.report === undefined && !isMistyped(line))) &&
+    checked.some(
+      (line) => line.kind && (line.report ?? line.successor) === undefined && !isMistyped(line),
+    )) &&
   html`<p class="hint">“Nothing public” and “no public report” mean that no public report names the UEI or EIN, or none of that audit year.
   The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
@@ -125,7 +144,7 @@ ${writeDecisions(result)}
   ${formatDay(result.today)}, when this page was made.</p>
 ${
   path === undefined &&
-  html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked and has no feed. Keep the CSV file, or split the
+  html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked, and has no feed and no page of its findings. Keep the CSV file, or split the
   list.</p>
 <p class="only-screen">${writeButton("CSV for spreadsheets", "/check.csv", "rows", "", "")} ${writeButton("CSV of the management decisions", "/check.csv", "rows", "decisions", "")}</p>`
 }
@@ -135,6 +154,39 @@ ${writeSource(context, result)}`;
 /** What was asked for, but is not understood. */
 const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
   unread.length > 0 && html`<p class="notice">${unread.join(" ")}</p>`;
+
+/** The findings of a list, on one year if one was asked for. Undefined if the list is too long for an address. */
+function linkToFindings(
+  { path, list, wanted: { aln, years, isByYear } }: CheckResult,
+  file = "/findings",
+): string | undefined {
+  const [year] = isByYear ? [] : (years ?? []);
+  return path === undefined
+    ? undefined
+    : linkFindings(
+        {
+          ...ofProgram(aln),
+          ...(year !== undefined && { year }),
+          u: list.entries.map(({ id }) => id).join(","),
+        },
+        1,
+        file,
+      );
+}
+
+const ofProgram = (aln: string | undefined): { aln?: string; agency?: string } =>
+  aln === undefined ? {} : aln.includes(".") ? { aln } : { agency: aln };
+
+/** Leads to the findings of all reports of a list, including older ones. */
+function writeFindingsLink(result: CheckResult): Content {
+  const { aln, years, isByYear } = result.wanted;
+  const link = linkToFindings(result);
+  return (
+    link !== undefined &&
+    result.decisions.length > 0 &&
+    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years && !isByYear ? `for audit year ${years.join(", ")}` : "in all years"}, with what auditors wrote.</p>`
+  );
+}
 
 /** Links to the parts of a long page. */
 function writeJumps({ decisions }: CheckResult): Content {
@@ -158,7 +210,8 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const mistyped = number(isMistyped);
   const found = number(({ report }) => report);
   const elsewhere = number(({ other }) => other);
-  const without = entries - found - elsewhere - mistyped;
+  const replaced = number(({ successor }) => successor);
+  const without = entries - found - elsewhere - replaced - mistyped;
   const asked = wanted.isByYear
     ? `audit years ${years.join(", ")}`
     : wanted.years
@@ -167,6 +220,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const parts = [
     `${found === 0 ? "none" : formatNumber(found)} with a public report`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
+    replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
     without > 0 && `${formatNumber(without)} with nothing public found`,
     mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
   ].filter(Boolean);
@@ -266,22 +320,16 @@ function describeDecisions({
 /** The path of a check with another choice. */
 function changePath(path: string, choice: Record<string, string>): string {
   const [first = "", ...others] = path.split("&");
-  const parameters = new URLSearchParams({
-    ...Object.fromEntries(new URLSearchParams(others.join("&"))),
-    ...choice,
-  });
-  return `${first}&${parameters}`;
+  const chosen = { ...Object.fromEntries(new URLSearchParams(others.join("&"))), ...choice };
+  const parameters = new URLSearchParams(Object.entries(chosen).filter(([, value]) => value !== ""));
+  return [first, String(parameters).replaceAll("%2C", ",")].filter(Boolean).join("&");
 }
 
 /** A date on which a decision is due, marked if it is past or near. */
-function writeDueDate(due: string | null, today: string): Content {
-  const state = judgeDue(due, today);
-  if (due === null) return state;
-  return html`<time class="unbroken" datetime="${due}">${due}</time>${
-    state !== "due later" &&
-    html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
-  }`;
-}
+const writeDueDate = (due: string | null, today: string): Content =>
+  due === null
+    ? noDueDate
+    : html`<time class="unbroken" datetime="${due}">${due}</time>${writeDueBadge(due, today)}`;
 
 /** Names the reports that a list asks for: those of its auditees, and those that it names. */
 function nameReports({ entries }: List, ofAuditees: string): string {
@@ -291,34 +339,66 @@ function nameReports({ entries }: List, ofAuditees: string): string {
 }
 
 /** How many reports of each year are clean, with links to the check of that year. */
-function writeYears({ checked, years, path, wanted: { years: asked, aln } }: CheckResult): Html {
+function writeYears({ checked, years, path, wanted: { aln } }: CheckResult): Html {
   const reports = listReports(checked);
-  const hasOlder = checked.some((line) =>
-    [...line.reports, line.other].some((report) =>
-      report?.filed.some((year) => year !== null && year < (years.at(-1) ?? "")),
-    ),
-  );
   return html`<ul class="printed">${years.map((year) => {
     const ofYear = reports.filter((report) => report.audit_year === year);
-    return html`<li>${path ? html`<a href="${changePath(path, { year })}">${year}</a>` : writeButton(year, "/check", "year", year)}: ${
+    return html`<li>${path ? html`<a href="${changePath(path, { year, change: "" })}">${year}</a>` : writeButton(year, "/check", "year", year)}: ${
       ofYear.length === 0
         ? "no public report."
         : `${count(ofYear.length, "report")}. Of these, ${describeReports(ofYear, aln)}`
     }</li>`;
   })}</ul>
-${asked === undefined && hasOlder && html`<p class="hint">Only the newest ${mostYears} audit years are compared. For others, add them to the address, such as year=2018,2017.</p>`}`;
+${writeOtherYears(checked, years, path)}`;
+}
+
+/** Leads to the years that are not compared, some at a time. */
+function writeOtherYears(checked: CheckedEntry[], years: string[], path: string | undefined): Content {
+  const filed = checked.flatMap(({ report, other }) => (report ?? other)?.filed ?? []);
+  const others = [...new Set(filed)]
+    .filter((year) => year !== null && !years.includes(year))
+    .sort()
+    .reverse();
+  const links = Array.from({ length: Math.ceil(others.length / mostYears) }, (_, part) => {
+    const compared = others.slice(part * mostYears, (part + 1) * mostYears).join(",");
+    const text = compared.replaceAll(",", ", ");
+    return html`${part > 0 && "; "}${path ? html`<a href="${changePath(path, { year: compared })}">${text}</a>` : writeButton(text, "/check", "year", compared)}`;
+  });
+  return (
+    links.length > 0 &&
+    html`<p class="hint only-screen">At most ${mostYears} audit years are beside each other. Other years of this list: ${links}.</p>`
+  );
 }
 
 /** The list with the audit years beside each other. */
-function writeComparison({ checked, years, wanted }: CheckResult): Html {
-  const rows = checked.map((entry) => ({
+function writeComparison(result: CheckResult): Html {
+  const { shownEntries, years, wanted } = result;
+  const rows = shownEntries.map((entry) => ({
     cells: [
       writeAuditee(entry, wanted),
       ...years.map((year) => writeFound(entry, findReportOf(entry, year), wanted.aln)),
     ],
   }));
   const name = "The list by audit year";
-  return html`<h2 id="rows">${name}</h2>${scroll(name, table(name, ["Auditee", ...years], rows))}`;
+  return html`<h2 id="rows">${name}</h2>
+${writeChanges(result)}
+${rows.length === 0 ? html`<p>No entry of the list.</p>` : scroll(name, table(name, ["Auditee", ...years], rows))}`;
+}
+
+/** Links to the entries whose findings changed, with how many they are. */
+function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckResult): Html {
+  const judged = checked.map((entry) => judgeChange(entry, { years, aln }));
+  const link = (value: Change | "", text: string, entries: number) => {
+    const words = `${text} (${formatNumber(entries)})`;
+    const current = value === (change ?? "") && html` aria-current="true"`;
+    return html`<li>${path ? html`<a href="${changePath(path, { change: value })}#rows"${current}>${words}</a>` : writeButton(words, "/check#rows", "change", value, "link", current)}</li>`;
+  };
+  return html`<nav class="printed" aria-label="Which entries"><ul class="choices">${link("", "All", checked.length)}${Object.entries(
+    changes,
+  ).map(([value, words]) =>
+    link(value as Change, words, judged.filter((each) => each === value).length),
+  )}</ul></nav>
+<p class="hint">${aln ? `Findings on ${aln}` : "Findings"} of the newest two of these reports of each entry are compared.</p>`;
 }
 
 function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
@@ -348,7 +428,7 @@ function writeRows({ checked, today, path, wanted }: CheckResult): Html {
   const rows = checked.map((entry) => ({ cells: writeCells(entry, wanted, today) }));
   const compare = "Compare the years";
   return html`<h2 id="rows">The list</h2>
-<p class="hint">The data says whether a finding has questioned costs, not how much. ${path ? html`<a href="${changePath(path, { year: "all" })}">${compare}</a>` : writeButton(compare, "/check", "year", "all")} side by side.</p>
+<p class="hint">${questionedCostsNote} ${path ? html`<a href="${changePath(path, { year: "all" })}">${compare}</a>` : writeButton(compare, "/check", "year", "all")} side by side.</p>
 ${scroll("The list", table("The list", headings, rows))}`;
 }
 
@@ -359,7 +439,7 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
   const id = kind === undefined ? typed : entry.id;
   const asTyped = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && kind && `, read as the EIN ${id}`}</span>`;
   if (report === undefined)
-    return html`${asTyped}${wanted.isByYear && html` <span class="hint">${describeAnswer(entry, wanted)}</span>`}`;
+    return html`${asTyped}${wanted.isByYear && html` <span class="hint">${writeAnswer(entry, wanted)}</span>`}`;
   const link = wanted.isByYear || other ? linkToEntry(entry) : `/record/${report.report_id}`;
   return html`<a href="${link}">${report.auditee_name || report.report_id}</a>
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${asTyped}
@@ -367,13 +447,16 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
   ${wanted.isByYear && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
 }
 
+const writeAnswer = (entry: CheckedEntry, wanted: Wanted): Content =>
+  entry.successor ? linkSuccessor(entry.successor) : describeAnswer(entry, wanted);
+
 function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[] {
   const { kind, report, other } = line;
   const auditee = writeAuditee(line, wanted);
   if (report === undefined) {
     const answer = other
       ? html`${describeMissing(wanted.years)}; filed <a href="/record/${other.report_id}">${other.audit_year ?? "year not stated"}</a>${listFiled(other).replace(/^[^,]*/, "")}`
-      : describeAnswer(line, wanted);
+      : writeAnswer(line, wanted);
     return [auditee, answer, ...Array<string>(wanted.aln ? 7 : 6).fill("–")];
   }
   const number = (value: number | null) => formatNumber(value ?? 0);
@@ -397,7 +480,7 @@ const writeAgain = ({
   typed,
   wanted,
 }: CheckResult): Html => html`<form id="again" action="/check" method="post">
-<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.years?.join(",") ?? (wanted.isByYear && "all")}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${wanted.due ?? ""}"><input type="hidden" name="sort" value="${wanted.sort ?? ""}"></form>`;
+<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.years?.join(",") ?? (wanted.isByYear && "all")}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${wanted.due ?? ""}"><input type="hidden" name="sort" value="${wanted.sort ?? ""}"><input type="hidden" name="change" value="${wanted.change ?? ""}"></form>`;
 
 /** A button that sends the list again with a choice. */
 const writeButton = (
@@ -428,15 +511,14 @@ function writeSource(context: PageContext, result: CheckResult): Content {
     const filters = [{ column: "report_id", operator: "in" as const, value: listed.join("\n") }];
     return [
       { name: `Reports${of(part)}`, query: { ...emptyQuery, filters, limit: idsInRequest } },
-      ...writeFindingsQueries(aln === undefined ? {} : aln.includes(".") ? { aln } : { agency: aln }).map(
-        ({ query }) => ({
-          name: `Their findings${aln ? ` on ${aln}` : ""}${of(part)}`,
-          query: { ...query, filters, limit: largestLimit },
-        }),
-      ),
+      ...writeFindingsQueries(ofProgram(aln)).map(({ query }) => ({
+        name: `Their findings${aln ? ` on ${aln}` : ""}${of(part)}`,
+        query: { ...query, filters, limit: largestLimit },
+      })),
     ];
   });
   const csv = path?.replace("/check?", "/check.csv?");
+  const findings = linkToFindings(result, "/findings.csv");
   const asked = wanted.isByYear ? years : (wanted.years ?? []);
   return html`${writeExtract(context, {
     title: [
@@ -452,6 +534,9 @@ function writeSource(context: PageContext, result: CheckResult): Content {
       ...(csv !== undefined ? [{ name: "The list", csv }] : []),
       ...(csv !== undefined && decisions.length > 0
         ? [{ name: "Management decisions", csv: `${csv}&rows=decisions` }]
+        : []),
+      ...(findings !== undefined && decisions.length > 0
+        ? [{ name: `The newest ${formatNumber(mostInFile)} findings of this list`, csv: findings }]
         : []),
       ...requests,
     ],

@@ -96,7 +96,7 @@ ${
     ? writeAdvice(result)
     : result.page > lastPage(result)
       ? writeNoPage(result.page, lastPage(result), linkFindings(criteria))
-      : [found.rows.map((row) => writeFinding(row, criteria.auditee !== undefined)), writePages(result)]
+      : [found.rows.map((row) => writeFinding(row, criteria)), writePages(result)]
 }`;
 }
 
@@ -159,9 +159,9 @@ function writeChoice({ criteria, ignored }: AskedFindings, { field, text, found 
 ${(more > 0 || found.is_cut) && html`<p>${more > 0 && `${formatNumber(more)} more are not listed. `}Add words of the name${field === "auditee" && " or a state"} to find others.</p>`}</nav>`;
 }
 
-/** The changes of reports, which can be filtered only by state and program. */
-export const readChanges = ({ state, aln, aln_and_letters: together, agency }: FindingCriteria) =>
-  together === undefined ? readChangesFilter({ state, aln: aln ?? agency }) : undefined;
+/** The changes of reports, which can be filtered only by state, program and list. */
+export const readChanges = ({ state, aln, aln_and_letters: together, agency, u }: FindingCriteria) =>
+  together === undefined ? readChangesFilter({ state, aln: aln ?? agency, u }) : undefined;
 
 function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
@@ -199,6 +199,7 @@ ${select("direct", describe("direct", ["Y", "N"]))}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
 ${input("auditor", html` autocomplete="off"`)}
+${input("u", html` autocomplete="off"`)}
 </div>
 <fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
     ([name, text]) =>
@@ -351,7 +352,13 @@ ${part("What the auditee plans", plan)}</div>`;
 const listRequirements = (letters: string | null): string =>
   [...(letters ?? "")].map((letter) => describeValue("requirement", letter)).join("; ") || "not stated";
 
-function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
+/** Whether a search asks for a program. */
+const isAsked = ({ aln, aln_and_letters: together, agency }: FindingCriteria, program: string): boolean =>
+  program === aln ||
+  (together !== undefined && program.replace(/[A-Z]+$/, "") === together) ||
+  (agency !== undefined && program.startsWith(`${agency}.`));
+
+function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
   const { report_id: id, reference_number: number, alns } = row;
   const link = linkToFinding(id, number ?? "", row.place);
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
@@ -359,15 +366,17 @@ function writeFinding(row: FoundFinding, isOfAuditee: boolean): Html {
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
   const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
-  const programs = alns
-    .slice(0, 5)
-    .map((aln, index) => [index > 0 && ", ", html`<a href="/program/${aln}">${aln}</a>`]);
+  const asked = alns.filter((aln) => isAsked(criteria, aln));
+  const programs = [...asked, ...alns.filter((aln) => !asked.includes(aln))].slice(0, 5).map((aln, index) => {
+    const link = html`<a href="/program/${aln}">${aln}</a>`;
+    return [index > 0 && ", ", asked.includes(aln) ? html`<strong>${link}</strong>` : link];
+  });
   return html`<article class="found">
 <h2><a href="${link}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
 <p>Requirement: ${listRequirements(row.type_requirement)}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
-${isOfAuditee ? writeBeside(row) : writeExcerpts(row)}
+${criteria.auditee !== undefined ? writeBeside(row) : writeExcerpts(row)}
 ${isCut && html`<p><a href="${link}">Whole text of finding ${number} and plan</a></p>`}
 </article>
 `;

@@ -3,7 +3,7 @@ import type { Column, Table } from "../api-description.ts";
 import { isReportId } from "../check/read-list.ts";
 import { describeOpinion, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
-import { formatDay, formatMoney, formatNumber } from "../format.ts";
+import { formatDay, formatMoney, formatNumber, writeEasternDate } from "../format.ts";
 import { formatValue } from "../format-value.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
@@ -11,8 +11,9 @@ import { emptyQuery, largestLimit } from "../query.ts";
 import type { Report, ShownReport } from "../report.ts";
 import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
+import { linkSuccessor, type Successor } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
-import { describeResult, nameVerdict } from "../verdict.ts";
+import { describeResult, nameVerdict, writeDueBadge } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -60,12 +61,26 @@ ${writeReportExtract(context, reportId, { name, year: general.audit_year, tables
 }
 
 /** The page for a report that the public cannot see. */
-export function writeUnknownReport(context: PageContext, reportId: string): string {
-  return writeNotFound(context, "No public report has this ID", adviseOnReport(context, reportId));
+export function writeUnknownReport(
+  context: PageContext,
+  reportId: string,
+  successor: Successor | undefined,
+): string {
+  const title = successor ? "This report was replaced" : "No public report has this ID";
+  return writeNotFound(context, title, adviseOnReport(context, reportId, successor));
 }
 
-/** Says what may be wrong with an ID that no public report has. A suppressed report is like one that does not exist. */
-export function adviseOnReport({ facts }: PageContext, reportId: string): Html {
+/**
+ * Says which report replaced one, or what may be wrong with an ID that no public report has. A suppressed report is like one that
+ * does not exist.
+ */
+export function adviseOnReport(
+  { facts }: PageContext,
+  reportId: string,
+  successor: Successor | undefined,
+): Html {
+  if (successor !== undefined)
+    return html`<p>The report <code class="id">${reportId}</code> was ${linkSuccessor(successor)}.</p>`;
   const schema = facts?.api[0]?.schema ?? "";
   const explorer = linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true);
   if (!isReportId(reportId.toUpperCase()))
@@ -103,6 +118,8 @@ function writeFacts(report: Report): Html {
     ["Federal awards expended", typeof expended === "number" && formatMoney(expended)],
     ["Opinion on the financial statements", describeOpinion(report.result)],
     ["Auditee", [entityTypes[String(general.entity_type)], place].filter(Boolean).join(", ")],
+    ["UEI", writeId(/^[A-Z0-9]{12}$/, general.auditee_uei)],
+    ["EIN", writeId(/^\d{9}$/, general.auditee_ein)],
     ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
     ["Accepted", String(day("fac_accepted_date") || "not stated")],
     ["Management decision due", describeDecision(report)],
@@ -113,11 +130,17 @@ function writeFacts(report: Report): Html {
   )}</dl>`;
 }
 
+/** An ID in the form that all others have. Older reports have no UEI. */
+const writeId = (form: RegExp, id: unknown): Content =>
+  form.test(String(id)) && html`<code class="id">${String(id)}</code>`;
+
 /** When the management decision on the findings is due. */
 function describeDecision({ counts, management_decision_due: due }: Report): Content {
   if (counts.findings === 0) return false;
   if (due === null) return "not known, because the report does not state when it was accepted";
-  return html`${formatDay(due)} <span class="hint">Six months after the report was accepted (2 CFR 200.521(d))</span>`;
+  const today = writeEasternDate(new Date());
+  return html`${formatDay(due)}${writeDueBadge(due, today)} <span class="hint">Six months after the report was accepted (2 CFR 200.521(d)).
+  As of ${formatDay(today)}. The Federal Audit Clearinghouse does not say whether it was issued.</span>`;
 }
 
 /** Where paper leads. */

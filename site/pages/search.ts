@@ -279,6 +279,7 @@ function writeSource(context: PageContext, result: SearchResult, { criteria, wor
 export const searchColumns = [
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "auditee_city",
   "auditee_state",
   "audit_year",
@@ -311,7 +312,8 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const [, placeOf] = /^(?:city|town|village|borough|county|state) of (.+)/i.exec(text) ?? [];
   const found = html`<p class="lead" role="status">No public audit was found for “${text}”.</p>`;
   // An ID is nothing else.
-  if (!isNarrowed && reportId !== undefined) return html`${found}${adviseOnReport(context, reportId)}`;
+  if (!isNarrowed && reportId !== undefined)
+    return html`${found}${adviseOnReport(context, reportId, result.found.successor)}`;
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });

@@ -36,11 +36,21 @@ export function readSearch(typed: string, filters: Filters = {}): Reading[] {
       if (reading !== undefined) found.set(JSON.stringify(reading.criteria), reading);
     }
   }
-  const readings = [...found.values()];
+  const readings = [...listFullNames(text, filters, [...found.values()]), ...found.values()];
   const certain = readings.filter(isCertain);
   return (certain.length > 0 ? certain : readings)
     .slice(0, mostReadings)
     .map((reading, place) => ({ ...reading, place }));
+}
+
+/** An auditee may be named like an agency in a state: "Oklahoma Department of Transportation". Its whole name comes first. */
+function listFullNames(text: string, filters: Filters, readings: Omit<Reading, "place">[]) {
+  const isAgency = readings.some(({ criteria: { agency, program, state } }) => agency && state && !program);
+  const { rest: name, year } = narrow(text).find(({ state }) => state === undefined) ?? { rest: "" };
+  if (!isAgency || !hasWords(name)) return [];
+  const narrowed = { ...(year && { year }), ...filters };
+  const words = `of auditees whose name is “${name}”${describeNarrowing(narrowed)}`;
+  return [{ criteria: { name, full_name: name, ...narrowed }, words }];
 }
 
 interface Narrowed extends Filters {

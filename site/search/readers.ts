@@ -10,6 +10,8 @@ export interface Criteria {
   agency?: string;
   program?: string;
   name?: string;
+  /** The whole name, not only words of it. Stands beside `name`, whose index finds it. */
+  full_name?: string;
   name_beginnings?: string;
   name_and_city?: string;
   auditor?: string;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type RelatedPrograms, relatedPrograms } from "../findings/find-findings.ts";
 import { findingCounts, resultParts } from "../report.ts";
+import { type Successor, successors } from "../successors.ts";
 import type { LimitedQuery, Visitor } from "./limit-queries.ts";
 import type { Reading } from "./read-search.ts";
 
@@ -46,6 +47,8 @@ export type Found = z.infer<typeof found> & {
   related: RelatedPrograms;
   /** How many findings have the words in their texts. */
   findings: number;
+  /** The report that replaced the one whose ID the first reading has. */
+  successor: Successor | undefined;
 };
 
 /** Searches for readings of a text. */
@@ -56,19 +59,21 @@ export function createSearch(query: LimitedQuery): Search {
   return async (visitor, text, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
     const words = criteria.find(({ name }) => name !== undefined)?.name;
-    const [{ agency, program } = {}] = criteria;
+    const [{ agency, program, report_ids: ids } = {}] = criteria;
     const answer = await query<{
       found: unknown;
       programs: unknown;
       names: unknown;
       related: unknown;
       findings: number | null;
+      replaced: unknown;
     }>(
       visitor,
       `select found, publication.search_programs($3) as programs,
          case when found ->> 'chosen' is null then publication.suggest_names($3) end as names,
          publication.list_related_programs($5) as related,
-         publication.count_findings_with($4) as findings
+         publication.count_findings_with($4) as findings,
+         publication.list_successors($6) as replaced
        from publication.search_reports($1, $2) as found`,
       [
         JSON.stringify(criteria),
@@ -76,6 +81,7 @@ export function createSearch(query: LimitedQuery): Search {
         words,
         words && text,
         program && `${agency}.${program}`,
+        ids,
       ],
     );
     return {
@@ -84,6 +90,7 @@ export function createSearch(query: LimitedQuery): Search {
       names: z.array(z.string()).parse(answer.names ?? []),
       related: relatedPrograms.parse(answer.related ?? []),
       findings: answer.findings ?? 0,
+      successor: successors.parse(answer.replaced ?? [])[0],
     };
   };
 }

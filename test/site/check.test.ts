@@ -277,7 +277,8 @@ describe("a list", () => {
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
       {
-        state: "past due",
+        management_decision_state: "past due",
+        auditee_uei: '="POLKPOLK1234"',
         as_of: new Date().toLocaleDateString("en-CA", { timeZone: "America/New_York" }),
         entry: '="POLKPOLK1234"',
       },
@@ -300,17 +301,19 @@ describe("a list", () => {
     expect(readRows(text)[0]?.at(-1)).toBe(undated);
     const read = async (target: string) =>
       parse((await ask(target)).text, { columns: true, bom: true }) as Record<string, string>[];
-    expect((await read(`/check.csv?${list}&rows=decisions`)).map(({ due, state }) => [due, state])).toEqual([
-      [undefined, "past due"],
-      [undefined, undated],
-    ]);
+    const decisions = await read(`/check.csv?${list}&rows=decisions`);
+    expect(decisions.map((each) => each.management_decision_state)).toEqual(["past due", undated]);
     expect(await read(`/check.csv?${list}`)).toMatchObject([
       { management_decision_due: "", management_decision_state: undated },
       { management_decision_state: "" },
     ]);
     // They may be due.
-    expect(await read(`/check.csv?${list}&rows=decisions&due=recent`)).toMatchObject([{ state: undated }]);
-    expect(await read(`/check.csv?${list}&rows=decisions&due=past`)).toMatchObject([{ state: "past due" }]);
+    expect(await read(`/check.csv?${list}&rows=decisions&due=recent`)).toMatchObject([
+      { management_decision_state: undated },
+    ]);
+    expect(await read(`/check.csv?${list}&rows=decisions&due=past`)).toMatchObject([
+      { management_decision_state: "past due" },
+    ]);
   });
 
   it("names an auditee that has only reports of other years, and these years", async () => {
@@ -335,6 +338,7 @@ describe("a list", () => {
       {
         answer: "no public report for 2022; filed 2023, 2019",
         auditee_name: "'=cmd|calc <b>",
+        auditee_uei: '="MESAMESA1234"',
         report_id: "",
       },
     ]);
@@ -381,6 +385,39 @@ describe("a list", () => {
       [expect.stringMatching(/MESAMESA1234 filed 2023, 2019$/), "nothing public", "nothing public"],
     ]);
     expect((await ask("/check?u=MESAMESA1234&year=all")).text).toContain("Management decisions (1)");
+  });
+
+  it.each([
+    ["", "new", ["Polk"]],
+    ["", "none", ["=cmd"]],
+    ["", "more", []],
+    ["&aln=10", "new", ["Polk"]],
+    ["&aln=84", "new", []],
+  ])("of several years shows only entries whose findings changed: %s %s", async (more, change, names) => {
+    const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
+    const { text } = await ask(`/check?${list}&change=${change}`);
+    expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
+    const words = { new: "New findings", more: "More findings", none: "No findings any more" }[change];
+    expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
+    expect(text).toMatch(/#rows">All \(4\)<\/a>/);
+    const csv = await ask(`/check.csv?${list}&change=${change}`);
+    expect(
+      (parse(csv.text, { columns: true, bom: true }) as object[]).map((row) => "change" in row && row.change),
+    ).toEqual(names.map(() => change));
+  });
+
+  it("leads to the years that are not beside each other", async () => {
+    const list = "u=MESAMESA1234,362600524";
+    const { text } = await ask(`/check?${list}&year=2023,2022`);
+    expect(text).toContain(
+      `Other years of this list: <a href="/check?${list}&amp;year=2019,2018">2019, 2018</a>.`,
+    );
+    const older = (await ask(`/check?${list}&year=2019,2018`)).text;
+    expect(older).toContain(`<a href="/check?${list}&amp;year=2023">2023</a>.`);
+    const long = String(
+      new URLSearchParams({ u: `${"NOSUCHUEI123 NOSUCHUEI124 ".repeat(600)} 362600524`, year: "2023,2022" }),
+    );
+    expect((await ask("/check", { body: long })).text).toContain('name="year" value="2018"');
   });
 
   it("compares at most five audit years, and names the others", async () => {
@@ -509,6 +546,22 @@ describe("a list", () => {
     const ofAgency = (await ask("/check?u=POLKPOLK1234&aln=93")).text;
     expect(ofAgency).toMatch(/\/findings\?[^"<]*report_id=in\.[^"<]*federal_agency_prefix=eq\.93/);
     expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
+  });
+
+  it("leads to its findings, as a page and as a file", async () => {
+    const list = `u=POLKPOLK1234,942600524,${id(4)}`;
+    const { text } = await ask(`/check?${list}&aln=93&year=2023`);
+    const address = /<a href="(\/findings\?[^"]*)">Read/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect(Object.fromEntries(new URLSearchParams(address.split("?")[1]))).toEqual({
+      u: list.slice(2),
+      year: "2023",
+      program: "93",
+    });
+    expect((await ask(address)).text).toMatch(/1 finding: 93 .*, Audit year 2023, A list of 3 IDs\./);
+    expect(text).toContain(
+      `href="${address.replace("/findings", "/findings.csv").replaceAll("&", "&amp;")}"`,
+    );
+    expect((await ask("/check?u=ELM4ELM41234")).text).not.toContain("/findings?");
   });
 });
 

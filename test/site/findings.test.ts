@@ -60,7 +60,9 @@ beforeAll(async () => {
       auditee_uei: "CCCCCCCC1234",
       auditee_ein: "123456789",
       auditee_name: "Cold College",
+      auditee_city: "Columbus",
       auditee_state: "OH",
+      auditor_firm_name: "Frost LLP",
       entity_type: "higher-ed",
       audit_year: "2021",
       fac_accepted_date: "2023-01-01",
@@ -90,7 +92,12 @@ beforeAll(async () => {
     award(2, "93.778", { is_direct: "N", is_passthrough_award: "Y" }),
     award(2, "10.553", { award_reference: "AWARD-0002", is_direct: "Y" }),
     award(3, "84.010", { is_direct: "Y" }),
-    award(3, "16.575", { award_reference: "AWARD-0002", amount_expended: "5", is_direct: "N" }),
+    award(3, "16.575", {
+      award_reference: "AWARD-0002",
+      federal_program_name: "Victims",
+      amount_expended: "5",
+      is_direct: "N",
+    }),
     award(4, "84.010A"),
     award(20, "08.U01"),
     award(20, "84.010U", { award_reference: "AWARD-0002" }),
@@ -221,6 +228,10 @@ describe("a search for findings", () => {
     ["auditor=04-3015799", ["1 2023-001", "1 2023-002"]],
     ["auditor=043015799&program=93.778&repeat=Y", ["1 2023-001"]],
     ["auditor=998877664", []],
+    ["u=CCCCCCCC1234,ABCDEFGH1234", ["1 2023-001", "1 2023-002", cold, "4 2020-001"]],
+    [`u=${id(4)}+abcdefgh1234&program=93`, ["1 2023-001", "1 2023-002"]],
+    ["u=12-3456789&u=BBBBBBBB1234&year=2023", ["2 2023-001", "2 2023-002"]],
+    ["u=HHHHHHHH1234,998877664", []],
     // Without the zero that spreadsheets remove.
     ["auditor=43015799", ["1 2023-001", "1 2023-002"]],
   ])("for %s finds %j, the newest first", async (query, findings) => {
@@ -229,6 +240,15 @@ describe("a search for findings", () => {
     const csv = await get(`/findings.csv?${query}`);
     const rows = parse(csv.text, { columns: true, bom: true }) as Record<string, string>[];
     expect(rows.map((row) => row.report_id?.slice(-1))).toEqual(findings.map((each) => each.slice(0, 1)));
+  });
+
+  it.each([
+    ["program=84.010", '84.010</a></strong>, <a href="/program/16.575">16.575'],
+    ["program=16", '16.575</a></strong>, <a href="/program/84.010">84.010'],
+    ["program=84.010*", "84.010</a></strong>, <a"],
+    ["state=OH", 'Programs: <a href="/program/16.575">16.575</a>, <a'],
+  ])("for %s names first the programs that it asks for", async (query, programs) => {
+    expect((await get(`/findings?${query}`)).text).toContain(programs);
   });
 
   it("marks the words, and escapes the text around them", async () => {
@@ -332,6 +352,11 @@ describe("a search for findings", () => {
       "auditor=Hidden+Auditors",
       "Not used, because it was not understood: Auditor (name or EIN) “Hidden Auditors”",
     ],
+    [
+      "u=ABCDEFGH1234,Ada",
+      "Not used, because it was not understood: List of UEIs, EINs or report IDs “ABCDEFGH1234,Ada”",
+    ],
+    ["u=%00,%27;--", "List of UEIs, EINs or report IDs “,&#39;;--”"],
     ["auditee=GSA_MIGRATION", "Auditee (name, UEI or EIN) “GSA_MIGRATION”"],
     ["words=%3Cscript%3Ealert(1)%3C/script%3E", "&lt;script&gt;alert(1)"],
   ])("that is nonsense gets a clear sentence: %.60s", async (query, sentence) => {
@@ -342,7 +367,7 @@ describe("a search for findings", () => {
     expect(body).not.toContain("<script>alert");
   });
 
-  it.each(["state=ZZ", "program=zz", "accepted_since=2024-13-45", "direct=q&requirement=Q"])(
+  it.each(["state=ZZ", "program=zz", "accepted_since=2024-13-45", "direct=q&requirement=Q", "u=Ada"])(
     "has no CSV file of other findings than those that were asked for: %s",
     async (query) => {
       const { status, text: body } = await get(`/findings.csv?${query}`);
@@ -357,7 +382,18 @@ describe("a search for findings", () => {
     const { text: body } = await get("/findings.csv?program=16&direct=N");
     const rows = parse(body, { columns: true, bom: true });
     expect(rows).toMatchObject([
-      { awards: "2", amount_expended: "1234572", matching_awards: "1", matching_amount_expended: "5" },
+      {
+        auditee_name: "Cold College",
+        auditee_city: "Columbus",
+        auditee_state: "OH",
+        auditor_firm_name: "Frost LLP",
+        alns: '="16.575; 84.010"',
+        federal_program_name: "Victims; Secret Weapons",
+        awards: "2",
+        amount_expended: "1234572",
+        matching_awards: "1",
+        matching_amount_expended: "5",
+      },
     ]);
   });
 
@@ -411,6 +447,8 @@ describe("a search for findings", () => {
     ["words=bids&program=93", /findings_text\?[^"<]*findings\.federal_awards\.federal_agency_prefix=eq\.93/],
     ["auditee=CCCCCCCC1234", /finding_summaries\?[^"<]*auditee_uei=eq\.CCCCCCCC1234/],
     ["auditor=043015799", /finding_summaries\?[^"<]*general\.auditor_ein=eq\.043015799/],
+    ["u=CCCCCCCC1234,123456789", /finding_summaries\?[^"<]*auditee_uei=in\.\(CCCCCCCC1234\)/],
+    ["u=CCCCCCCC1234,123456789", /finding_summaries\?[^"<]*general\.auditee_ein=in\.\(123456789\)/],
     ["auditee=123456789", /finding_summaries\?[^"<]*general\.auditee_ein=eq\.123456789/],
   ])("for %s names the API's request for the same findings", async (query, request) => {
     const { text: body } = await get(`/findings?${query}`);
@@ -771,7 +809,7 @@ describe("programs by year", () => {
       ["Program", "2023", "2021", "2020", "All of these years"],
       ["93.778 Medical Assistance Program", "3", "0", "0", "3"],
       ["10.553 Secret Weapons", "1", "0", "0", "1"],
-      ["16.575 Secret Weapons", "0", "1", "0", "1"],
+      ["16.575 Victims", "0", "1", "0", "1"],
       ["84.010 Secret Weapons", "0", "1", "0", "1"],
       ["84.010A Secret Weapons", "0", "0", "1", "1"],
     ]);

@@ -94,6 +94,15 @@ beforeAll(async () => {
     ...range(18, 100).map((each) => submission(each, peer)),
     submission(150, { ...peer, is_public: "f" }),
     submission(151, { ...peer, resubmission_status: "deprecated_via_resubmission" }),
+    // Replaced twice, and a suppressed report and its public successor.
+    ...[152, 153].map((each) =>
+      submission(each, { ...twins, resubmission_status: "deprecated_via_resubmission" }),
+    ),
+    submission(154, { is_public: "f", resubmission_status: "deprecated_via_resubmission" }),
+    submission(155, {
+      resubmission_status: "most_recent",
+      fac_accepted_date: new Date().toISOString().slice(0, 10),
+    }),
     submission(20, {
       auditee_name: "Hidden Nation",
       is_public: "f",
@@ -147,6 +156,7 @@ beforeAll(async () => {
     ...range(25).map((each) => finding(2, number(each))),
     finding(3, "2021-001"),
     finding(41, "2023-001"),
+    finding(155, "2023-001"),
     finding(20, "2023-001", { is_material_weakness: "Y" }),
     ...range(5).map((each) => finding(150, number(each))),
     // Five of the peers have one finding, and two have three.
@@ -158,14 +168,21 @@ beforeAll(async () => {
     "corrective_action_plans",
     parts(1, "planned_action", "2023-001", "We will ", "keep them."),
   );
-  for (const table of [
-    "notes_to_sefa",
-    "passthrough",
-    "secondary_auditors",
-    "resubmission",
-    "additional_eins",
-  ])
+  for (const table of ["notes_to_sefa", "passthrough", "secondary_auditors", "additional_eins"])
     await here.write(table, []);
+  const resubmitted = (each: number, previous: number, next: number) => ({
+    report_id: id(each),
+    previous_report_id: previous ? id(previous) : "",
+    next_report_id: next ? id(next) : "",
+    status: next ? "deprecated_via_resubmission" : "most_recent",
+  });
+  await here.write("resubmission", [
+    resubmitted(152, 0, 153),
+    resubmitted(153, 152, 30),
+    resubmitted(30, 153, 0),
+    resubmitted(154, 0, 155),
+    resubmitted(155, 154, 0),
+  ]);
   await here.write("additional_ueis", [
     { report_id: id(5), additional_uei: "ALDERALDER12" },
     { report_id: id(5), additional_uei: "ONLYOTHERS12" },
@@ -220,7 +237,11 @@ describe("the page of a report", () => {
   });
 
   it.each([
-    [1, "Management decision due July 31, 2024 Six months after the report was accepted", "2024-07-31"],
+    [
+      1,
+      "Management decision due July 31, 2024 past due Six months after the report was accepted",
+      "2024-07-31",
+    ],
     [41, "Management decision due not known, because the report does not state when it was accepted", ""],
     [4, "", ""],
   ])(
@@ -233,6 +254,12 @@ describe("the page of a report", () => {
       expect(row).toMatchObject({ report_id: id(report), management_decision_due: date });
     },
   );
+
+  it("does not say that a decision is past due before its day, and says as of when", async () => {
+    const text = await open(`/record/${id(155)}`);
+    expect(text).toMatch(/Management decision due \w+ \d+, \d{4} Six months .*? As of \w+ \d+, \d{4}\./);
+    expect(text).not.toContain("past due");
+  });
 
   it("has on paper the addresses of its PDF, its other years, its other findings and its files", async () => {
     const { text } = await get(`/record/${id(2)}`);
@@ -333,6 +360,12 @@ describe("the page of a report", () => {
     expect(csv.text.trim().split("\n")).toHaveLength(71);
   });
 
+  it("names its auditee's UEI and EIN at its top", async () => {
+    const [top = ""] = (await open(`/record/${id(1)}`)).split(" Findings (");
+    expect(top).toContain(" UEI ALDERALDER12 EIN 111222333 ");
+    expect((await open(`/record/${id(8)}`)).split(" Findings (")[0]).not.toContain("GSA_MIGRATION");
+  });
+
   it("names the data set, the API's requests and its own address", async () => {
     const { text } = await get(`/record/${id(1)}`);
     const [dataSet] = await here.select("select publication.live_data_set() as id");
@@ -341,9 +374,31 @@ describe("the page of a report", () => {
     expect(text).toContain(`/record/${id(1)}</span>`);
   });
 
+  it.each([152, 153])("leads from a report that was replaced to the newest one: %i", async (each) => {
+    const { status, text } = await get(`/record/${id(each)}`);
+    expect(status).toBe(404);
+    const answer = `replaced by <a href="/record/${id(30)}">${id(30)}</a>, accepted 2023-09-01`;
+    for (const path of [`/record/${id(each)}`, `/check?u=${id(each)}`, `/search?q=${id(each)}`])
+      expect([path, (await get(path)).text]).toEqual([path, expect.stringContaining(answer)]);
+    expect(text).not.toContain("suppressed");
+    expect((await get(`/check.csv?u=${id(each)}`)).text).toContain(
+      `"replaced by ${id(30)}, accepted 2023-09-01"`,
+    );
+  });
+
+  it.each(["/check?u=", "/search?q="])(
+    "says no more of a suppressed report that was replaced than of an unknown one: %s",
+    async (path) => {
+      const [replaced, unknown] = await Promise.all(
+        [154, 99].map(async (each) => (await get(path + id(each))).text.replaceAll(id(each), "")),
+      );
+      expect(replaced).toBe(unknown);
+    },
+  );
+
   it("says the same of suppressed, superseded and unknown reports", async () => {
     const [suppressed, ...others] = await Promise.all(
-      [20, 151, 99].map((each) => get(`/record/${id(each)}`)),
+      [20, 151, 154, 99].map((each) => get(`/record/${id(each)}`)),
     );
     expect(suppressed?.status).toBe(404);
     expect(suppressed?.text).toContain("Tribal key");
@@ -465,6 +520,18 @@ describe("the page of an auditee", () => {
     expect(first).toContain('"=""043015799"""');
     expect(text.trim().split("\n")).toHaveLength(5);
   });
+});
+
+it.each([
+  ["/auditee/ALDERALDER12.csv", "findings_with_questioned_costs"],
+  ["/check.csv?u=ALDERALDER12", "findings_with_questioned_costs"],
+  ["/check.csv?u=ALDERALDER12&year=2022,2023", "findings_2022"],
+  ["/check.csv?u=ALDERALDER12&rows=decisions", "management_decision_state"],
+  ["/search.csv?q=Alder+2023", "findings"],
+  ["/findings.csv?auditee=ALDERALDER12", "auditor_firm_name"],
+])("the file %s has the auditee's UEI, and the column %s", async (path, column) => {
+  const [row] = parse((await get(path)).text, { columns: true, bom: true }) as Record<string, string>[];
+  expect(row).toMatchObject({ auditee_uei: '="ALDERALDER12"', [column]: expect.any(String) });
 });
 
 it("does not suggest trying again if the pages' role lacks a right", async () => {

@@ -410,10 +410,12 @@ describe.each([
   "/",
   "/check",
   "/check?u=AUDITEE,ZZZZZZZZ1234&aln=HHS",
+  "/check?u=AUDITEE,ZZZZZZZZ1234&year=all",
   "/record/REPORT",
   "/auditee/AUDITEE",
   "/findings",
   "/findings?words=%22internal+control%22",
+  "/findings?u=AUDITEE,ZZZZZZZZ1234",
   "/program/93.778",
   "/agency/93",
   "/state/TX",
@@ -421,6 +423,7 @@ describe.each([
   "/search?q=atlantis+iowa",
   "/changes",
   "/totals",
+  "/totals/programs",
 ])("%s", (address) => {
   it("comes with at most 40 KB on the wire, and nothing on it moves", async () => {
     const { page } = await site.open(await fillIn(address));
@@ -469,6 +472,7 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
   it.each([
     ["home", "/"],
     ["totals", "/totals?year=2023"],
+    ["programs", "/totals/programs"],
     ["search", "/search"],
     ["results", "/search?q=93.778"],
     ["choices", "/search?q=washington"],
@@ -477,6 +481,8 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
     ["auditee", "/auditee/AUDITEE"],
     ["unknown auditee", "/auditee/ZZZZZZZZ1234"],
     ["check", "/check?u=AUDITEE,ZZZZZZZZ1234,nonsense&aln=HHS"],
+    ["compared years", "/check?u=AUDITEE,ZZZZZZZZ1234&year=all"],
+    ["findings of a list", "/findings?u=AUDITEE,ZZZZZZZZ1234&program=93"],
     ["changes", "/changes"],
     ["reference", "/reference"],
     ["files", "/files"],
@@ -492,7 +498,7 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
     for (const summary of await page.locator("summary").all()) await summary.click();
     // Colors do not depend on the width, so each scheme is checked at only one width.
     if (colorScheme === "light") await checkAccessibility();
-    const links = page.getByRole("navigation", { name: "Pages" });
+    const links = page.getByRole("navigation", { name: "Pages", exact: true });
     for (const width of [1280, 757, 640, 360, 320]) {
       await page.setViewportSize({ width, height: 740 });
       await checkFit();

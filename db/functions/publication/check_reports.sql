@@ -95,6 +95,7 @@ begin
         filed.years as filed,
         general.report_id,
         general.auditee_name,
+        general.auditee_uei,
         general.auditee_city,
         general.auditee_state,
         general.audit_year,

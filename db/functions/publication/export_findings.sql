@@ -21,10 +21,24 @@ begin
         select findings.* from disclosed.finding_summaries as findings where %s limit $2
       ), matches as materialized (
         select findings.* from candidates as findings where %s
+      ), programs as materialized (
+        select distinct totals.aln, totals.federal_program_name
+        from disclosed.totals_by_program as totals
+        where totals.aln in (select unnest(matches.alns) from matches)
       )
       select coalesce(json_agg(listed), '[]')
       from (
-        select general.auditee_name, matches.* %s %s
+        select
+          general.auditee_name,
+          general.auditee_city,
+          general.auditor_firm_name,
+          array(
+            select coalesce(programs.federal_program_name, 'not stated')
+            from unnest(matches.alns) with ordinality as numbers (aln, place)
+            left join programs on programs.aln = numbers.aln
+            order by numbers.place
+          ) as federal_program_name,
+          matches.* %s %s
         from matches
         join disclosed.general on general.report_id = matches.report_id
         order by matches.fac_accepted_date desc nulls last, matches.report_id desc, matches.reference_number
@@ -46,5 +60,5 @@ begin
 end
 $$;
 comment on function publication.export_findings is
-  'Returns up to 5,000 public findings that match all criteria, and their auditees'' names. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
+  'Returns up to 5,000 public findings that match all criteria, their auditees'' names and cities, their auditors'' names, and the most frequent name of each of their programs. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
 grant execute on function publication.export_findings to site;

@@ -28,6 +28,12 @@ as $$
         '(findings.report_id in ('
         'select general.report_id from disclosed.general where general.auditor_ein = $1 ->> ''auditor'')) is true'
       ),
+      (
+        'u',
+        -- As of an auditor: a list may have more findings than are counted.
+        '(findings.report_id in ('
+        'select listed.report_id from publication.list_reports_of(string_to_array($1 ->> ''u'', '','')) as listed)) is true'
+      ),
       ('year', 'findings.audit_year = $1 ->> ''year'''),
       ('state', 'findings.auditee_state = $1 ->> ''state'''),
       ('entity_type', 'findings.entity_type = $1 ->> ''entity_type'''),

@@ -25,6 +25,7 @@ as $$
       ('state', 'general.auditee_state = $1 ->> ''state'''),
       ('year', 'general.audit_year = $1 ->> ''year'''),
       ('name', 'extensions.name_words(general.auditee_name) @@ extensions.name_query($1 ->> ''name'')'),
+      ('full_name', 'extensions.name_words(general.auditee_name) = extensions.name_words($1 ->> ''full_name'')'),
       (
         'name_beginnings',
         'extensions.name_words(general.auditee_name) @@ extensions.name_beginnings_query($1 ->> ''name_beginnings'')'

@@ -341,6 +341,10 @@ export const attacks: Record<string, string> = {
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.describe_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
     "describe_findings() counts findings of suppressed reports",
   [withSuppressed("check_reports list_reports_of")]: "check_reports() finds suppressed reports",
+  [`update suppressed.resubmission set next_report_id = (select max(report_id) from disclosed.general); ${rewrite("list_successors", "disclosed.resubmission", "dissemination.resubmission")}`]:
+    "list_successors() knows what suppressed reports replace, or what replaces them",
+  "create or replace function publication.list_successors(ids text[]) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(jsonb_build_object('successor_id', report_id)), '[]') from suppressed.resubmission where previous_report_id = any (ids) $$":
+    "list_successors() knows what suppressed reports replace, or what replaces them",
   [`${recordChange}; ${rewrite("list_changes", "from disclosed.search_terms as terms", "from (select report_id, wanted_terms as terms from dissemination.general) as terms")}`]:
     "list_changes() counts reports that are suppressed now",
   [`${recordChange}; ${withSuppressed("describe_changed_reports")}`]:
