@@ -1,11 +1,10 @@
 import { count } from "../finding-words.ts";
 import { formatNumber } from "../format.ts";
 import { describeResult } from "../verdict.ts";
-import type { Checked, CheckedEntry } from "./check-reports.ts";
-import type { Wanted } from "./read-wanted.ts";
+import type { Checked, CheckedEntry, WantedReports } from "./check-reports.ts";
 
 /** The audit years that are compared, the newest first: those that were asked for, or those that were found. */
-export function listYears(checked: CheckedEntry[], { years, isByYear }: Wanted): string[] {
+export function listYears(checked: CheckedEntry[], { years, isByYear }: WantedReports): string[] {
   if (!isByYear) return [];
   const found = checked.flatMap(({ reports }) => reports.map(({ audit_year: year }) => year ?? ""));
   return years ?? [...new Set(found)].filter(Boolean).sort().reverse();
