@@ -11,7 +11,7 @@ export interface ChangesFilter {
   criteria: { state?: string; aln?: string; ids?: string[] };
   /** The filter as a query string. */
   search: string;
-  /** Completes "Changes of reports …": "of auditees in Texas". */
+  /** Completes "Changes to reports …": "of auditees in Texas". */
   words: string;
   /** What was asked for, but not understood. */
   unread: string[];

@@ -4,7 +4,7 @@ import { linkToExplorer, writeExtra } from "./write-target.ts";
 
 /** The labels of the measures. */
 export const measures = {
-  submissions: "Submissions",
+  submissions: "Reports",
   awards: "Awards",
   amount_expended: "Amount expended",
   findings: "Findings",

@@ -19,7 +19,7 @@ export const changes = {
   new: "New findings",
   more: "More findings",
   fewer: "Fewer findings",
-  none: "No findings any more",
+  none: "No findings anymore",
 } as const;
 export type Change = keyof typeof changes;
 

@@ -13,8 +13,8 @@ interface Table {
 }
 
 const answers = {
-  UEI: "nothing public found",
-  EIN: "nothing public found",
+  UEI: "no public report",
+  EIN: "no public report",
   "report ID": "no public report has this ID",
 };
 
@@ -107,7 +107,7 @@ export function writeComparisonTable(
   appUrl: string,
 ): Table {
   const ofYear = (report: Checked | undefined) => ({
-    result: report ? listResult(report).result : "nothing public",
+    result: report ? listResult(report).result : "no public report",
     findings: report?.findings,
     ...(wanted.aln && { findings_on_program: report?.findings_on_aln }),
     report_id: report?.report_id,

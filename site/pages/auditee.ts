@@ -24,7 +24,7 @@ export function writeAuditee(context: PageContext, id: string, auditee: Auditee)
   const label = nameId(id);
   return writeDocument(context, {
     title: name,
-    description: `The public federal single audits of ${name}, by year.`,
+    description: `Public single audit reports of ${name}, by year.`,
     feed: readChangesFilter({ u: id })?.search,
     body: html`<div class="wrap page">
 <h1>${name}</h1>
@@ -134,9 +134,9 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
   ${unstated > 0 && `${count(unstated, "report")} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
   ${newest && html`The newest, of ${newest.audit_year}: ${describeNewest(newest)}.`}</p>
-${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} over the years, with texts and plans</a></p>`}
+${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} in all years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
-${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the number.</p>`}
+${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the ${label}.</p>`}
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
 }
@@ -215,15 +215,15 @@ function writePeers(reports: AuditeeReport[]): Content {
   const title = "Findings compared with auditees of the same kind and size";
   const headings = [
     "Audit year",
-    "Public reports of",
+    "Compared with",
     { text: "Findings", isNumber: true },
     { text: "Median", isNumber: true },
-    "Place among them",
+    "Of these reports",
   ];
   return (
     reports.length > 0 &&
     html`<section aria-labelledby="peers"><h2 id="peers">${title}</h2>
-<p>Only public reports are counted, this auditee’s own among them. Fewer than 20 reports are not compared.</p>
+<p>Counts public reports, including this auditee’s own. Groups of fewer than 20 reports are not compared.</p>
 ${scroll(title, table(title, headings, rows))}</section>`
   );
 }

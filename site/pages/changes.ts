@@ -31,7 +31,7 @@ export function writeChanges(context: PageContext, changes: Changes, view: View)
   const { filter, publications } = view;
   const { number, since } = publications;
   const title = [
-    filter?.words ? `Changes of reports ${filter.words}` : "Changes",
+    filter?.words ? `Changes to reports ${filter.words}` : "Changes",
     number === undefined && since !== undefined && `since ${formatDay(since)}`,
   ]
     .filter(Boolean)
@@ -196,9 +196,8 @@ function shorten(changes: Changes): Changes {
 }
 
 const describeFilter = ({ search }: ChangesFilter): Html =>
-  html`Which of these reports each publication of Single Audit data added or changed. What it removed is not listed here: a report is removed if
-  it is replaced, withdrawn or suppressed, and only a replacement is public, as an added report. <a href="/changes">All changes</a> list the IDs of
-  removed reports.${
+  html`Which of these reports each publication of Single Audit data added or changed. A report that is replaced, withdrawn or suppressed is
+  removed: <a href="/changes">all changes</a> list the IDs of removed reports.${
     search.includes("u=") &&
     html` To see which reports of the list are public now,
   <a href="/check?${search.slice(search.indexOf("u="))}">check it</a>.`
@@ -214,7 +213,7 @@ function writeUnread(unread: string[]): Content {
 
 function writeForm({ filter, publications: { since } }: View): Html {
   const { state = "", aln = "", ids = [] } = filter?.criteria ?? {};
-  return html`<section class="only-screen" aria-labelledby="filter"><h2 id="filter">Changes and a feed of some reports</h2>
+  return html`<section class="only-screen" aria-labelledby="filter"><h2 id="filter">Filter the changes</h2>
 <form action="/changes">
 <div class="row">
   <div class="field"><label for="state">State</label><select id="state" name="state"><option value="">All</option>${Object.entries(
@@ -255,7 +254,7 @@ export function writeFeed(
   return html`<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
-<title>${siteName}: changes${filter && ` of reports ${filter.words}`}</title>
+<title>${siteName}: changes${filter && ` to reports ${filter.words}`}</title>
 <subtitle>${description}</subtitle>
 <author><name>${siteName}</name></author>
 <updated>${(changes[0]?.published_at ?? facts?.data_set?.published_at ?? new Date()).toISOString()}</updated>
@@ -278,7 +277,7 @@ ${(!filter || change.is_read === false) && writeFileLink(hasPublicData, change)}
 
 /** "Reports: 3 added, 1 changed, none removed." With a filter, removed reports are not counted. */
 function describeCounts({ counts, is_read: isRead }: Change, filter?: ChangesFilter): string {
-  if (isRead === false) return "Too many reports changed to look for these. See the list of all.";
+  if (isRead === false) return "Too many reports changed to search them for these. See all report IDs.";
   const listed = kinds
     .filter((kind) => kind !== "removed" || filter === undefined)
     .map((kind) => `${counts[kind] === 0 ? "none" : formatNumber(counts[kind])} ${kind}`);
@@ -338,4 +337,4 @@ function linkToMore({ number, counts, first }: Change, filter?: ChangesFilter, b
 
 const writeFileLink = (hasPublicData: boolean, { number }: Change, base = ""): Html | false =>
   hasPublicData &&
-  html`<p><a href="${base}/public-data/changes-${number}.csv.gz">All report IDs of this change as CSV</a></p>`;
+  html`<p><a href="${base}/public-data/changes-${number}.csv.gz">All report IDs of this publication as CSV</a></p>`;

@@ -41,7 +41,7 @@ ${draw(paintPage)}</svg>`;
 
 /** Writes a picture with what says where it comes from. `address` is that of the picture alone. */
 export const writeFigure = (chart: Chart, source: Content, address: string): Html =>
-  html`<figure><figcaption><strong>${chart.title}</strong> <span class="hint">${source} <a class="only-screen" href="${address}">Picture<span class="visually-hidden"> of ${chart.title}</span> as SVG</a></span></figcaption>
+  html`<figure><figcaption><strong>${chart.title}</strong> <span class="hint">${source} <a class="only-screen" href="${address}">Chart<span class="visually-hidden"> of ${chart.title}</span> as SVG</a></span></figcaption>
 ${writeChart(chart)}</figure>`;
 
 const space = 24;

@@ -65,11 +65,11 @@ export function writeCheck(context: PageContext, result: CheckResult | undefined
   return writeDocument(context, {
     path: "/check",
     title,
-    description: "Which auditees of a list have filed a single audit, and what was found.",
+    description: "Check which auditees of a list have a public report, and what the auditors found.",
     feed: result && readChanges(result)?.search,
     body: html`<div class="wrap page">
 <h1>${title}</h1>
-<p class="lead">Paste UEIs, EINs or report IDs to see which have a public single audit, and what the auditors found.</p>
+<p class="lead">Paste UEIs, EINs or report IDs to see which have a public report, and what the auditors found.</p>
 ${result && [writeUnreadFilters(result), writeResult(context, result)]}
 ${writeForm(context, result)}
 </div>`,
@@ -134,14 +134,12 @@ ${
     checked.some(
       (line) => line.kind && (line.report ?? line.successor) === undefined && !isMistyped(line),
     )) &&
-  html`<p class="hint">“Nothing public” and “no public report” mean that no public report names the UEI or EIN, or none of that audit year.
-  The audit may not be due or not be filed, it may name another UEI or EIN, or it may be suppressed. A report ID without a public report is
+  html`<p class="hint">“No public report” means that no public report names the UEI or EIN, or none of that audit year does.
+  The report may not be due, may not have been filed, may name another UEI or EIN, or may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
 }
 ${writeDecisions(result)}
-<p class="hint">A finding counts once, however many programs it concerns. The pass-through entity or agency responsible must issue its management decision within
-  six months of the date on which the Federal Audit Clearinghouse accepted the report (2 CFR 200.521(d)). “Past due” means due before
-  ${formatDay(result.today)}, when this page was made.</p>
+<p class="hint">A finding counts once, however many programs it concerns.</p>
 ${
   path === undefined &&
   html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked, and has no feed and no page of its findings. Keep the CSV file, or split the
@@ -184,7 +182,7 @@ function writeFindingsLink(result: CheckResult): Content {
   return (
     link !== undefined &&
     result.decisions.length > 0 &&
-    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years && !isByYear ? `for audit year ${years.join(", ")}` : "in all years"}, with what auditors wrote.</p>`
+    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years && !isByYear ? `for audit year ${years.join(", ")}` : "in all years"}.</p>`
   );
 }
 
@@ -203,7 +201,7 @@ function writeJumps({ decisions }: CheckResult): Content {
 const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
   path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
-/** "60 entries, newest reports: 55 with a public report, 5 with nothing public found. Of these reports, 43 are clean, 12 are not clean. …" */
+/** "60 entries, newest reports: 55 with a public report, 5 with no public report. Of these reports, 43 are clean, 12 are not clean. …" */
 function describeList({ list, checked, years, wanted }: CheckResult): string {
   const entries = list.entries.length;
   const number = (has: (line: CheckedEntry) => unknown) => checked.filter(has).length;
@@ -221,7 +219,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
     `${found === 0 ? "none" : formatNumber(found)} with a public report`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
     replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
-    without > 0 && `${formatNumber(without)} with nothing public found`,
+    without > 0 && `${formatNumber(without)} with no public report`,
     mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
   ].filter(Boolean);
   const reports = wanted.isByYear ? "" : describeReports(listReports(checked), wanted.aln);
@@ -295,7 +293,8 @@ function writeDecisions(result: CheckResult): Content {
 <p>${describeDecisions(result)}</p>
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
-<p class="hint">A decision is due six months after the Federal Audit Clearinghouse accepted the report. The clearinghouse does not say which decisions were issued.</p>
+<p class="hint">The pass-through entity or agency responsible must issue its decision within six months after the Federal Audit Clearinghouse accepted the report
+  (2 CFR 200.521(d)). “Past due” means due before ${formatDay(today)}. The clearinghouse does not say which decisions were issued.</p>
 </section>`;
 }
 
@@ -366,7 +365,7 @@ function writeOtherYears(checked: CheckedEntry[], years: string[], path: string 
   });
   return (
     links.length > 0 &&
-    html`<p class="hint only-screen">At most ${mostYears} audit years are beside each other. Other years of this list: ${links}.</p>`
+    html`<p class="hint only-screen">At most ${mostYears} audit years are shown side by side. Other years of this list: ${links}.</p>`
   );
 }
 
@@ -382,7 +381,7 @@ function writeComparison(result: CheckResult): Html {
   const name = "The list by audit year";
   return html`<h2 id="rows">${name}</h2>
 ${writeChanges(result)}
-${rows.length === 0 ? html`<p>No entry of the list.</p>` : scroll(name, table(name, ["Auditee", ...years], rows))}`;
+${rows.length === 0 ? html`<p>No entries.</p>` : scroll(name, table(name, ["Auditee", ...years], rows))}`;
 }
 
 /** Links to the entries whose findings changed, with how many they are. */
@@ -398,11 +397,11 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
   ).map(([value, words]) =>
     link(value as Change, words, judged.filter((each) => each === value).length),
   )}</ul></nav>
-<p class="hint">${aln ? `Findings on ${aln}` : "Findings"} of the newest two of these reports of each entry are compared.</p>`;
+<p class="hint">For each entry, the findings${aln && ` on ${aln}`} of the two newest of these reports are compared.</p>`;
 }
 
 function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
-  if (report === undefined) return entry.kind && !isMistyped(entry) ? "nothing public" : "–";
+  if (report === undefined) return entry.kind && !isMistyped(entry) ? "no public report" : "–";
   const { isClean, opinions } = describeResult(report);
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,

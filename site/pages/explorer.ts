@@ -18,7 +18,7 @@ export function writeExplorer(context: FactsContext): string {
     body: html`<div class="page">
 <div class="wrap">
   <h1>Explorer</h1>
-  <noscript><p class="notice">This page needs JavaScript. Without it, <a href="/search">search for audits and read them</a>, see the
+  <noscript><p class="notice">This page needs JavaScript. Without it, <a href="/search">search and read reports</a>, see the
     <a href="/totals">totals</a>, download the data as <a href="/files">files</a>, or run the command on the <a href="/">overview</a>.</p></noscript>
 </div>
 <div id="explorer" data-settings="${JSON.stringify(settings)}"><p class="wrap hint needs-script" role="status">Loading …</p></div>

@@ -57,7 +57,7 @@ ${listTables(`Files of audit year ${year}`, ofYear(year), facts)}</details>`,
 <section aria-labelledby="open"><h2 id="open">Open a file</h2>
 <p>DuckDB, Polars, pandas with pyarrow, R with arrow, Power BI and Tableau read Parquet, which keeps the types of the columns.
   In a CSV file, read every column as text first: otherwise <code>043015799</code> loses its leading zero. These commands print
-  the audits of Puerto Rico, whose ZIP codes start with 0:</p>
+  the reports of Puerto Rico, whose ZIP codes start with 0:</p>
 ${Object.entries(describeCommands(`${appUrl}/public-data/`)).map(
   ([name, text]) => html`<h3>${name}</h3>${command(`Command for ${name}`, text)}`,
 )}

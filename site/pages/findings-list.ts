@@ -10,8 +10,8 @@ export function writeFindings(shown: ShownReport): Html {
   const { counts, findings } = shown.report;
   const total = counts.findings;
   return html`<section aria-labelledby="findings"><h2 id="findings">Findings (${formatNumber(total)})</h2>
-${total === 0 && html`<p>The auditor reported no finding.</p>`}
-${total > 0 && findings.length === 0 && html`<p>This page has no finding. <a href="/record/${shown.reportId}#findings">See the first ones</a></p>`}
+${total === 0 && html`<p>The auditor reported no findings.</p>`}
+${total > 0 && findings.length === 0 && html`<p>This page has no findings. <a href="/record/${shown.reportId}#findings">See the first page</a></p>`}
 ${counts.questioned_costs > 0 && html`<p class="hint">${questionedCostsNote}</p>`}
 ${describePage(shown)}
 ${writePages(shown, "Pages of findings")}

@@ -65,7 +65,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
     feed: readChanges(criteria)?.search,
     body: html`<div class="wrap page">
 <h1>Findings</h1>
-<p class="lead">What auditors found, and what auditees will do about it. The newest come first.</p>
+<p class="lead">What auditors found, and what auditees plan to do about it, newest first.</p>
 ${writeForm(context, result)}
 ${writeNotices(result)}
 ${writeRelatedWords(result)}
@@ -187,7 +187,7 @@ function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings)
   const chosen = Object.keys(criteria).filter((name) => name !== "words").length;
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
-<p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks, “or” between words of which one is enough, and a minus before a word to leave out.</p>
+<p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks, “or” between alternatives, and a minus before a word to leave out.</p>
 <details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
 ${input("program", html` autocomplete="off"`, "93.778, HHS, or 84.425* with its letter codes")}
@@ -223,14 +223,14 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
     ...ignored.map(
       ([field, text]) =>
         named[field] &&
-        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search the audits for “${text}”</a>, also for similar names.`,
+        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search the reports for “${text}”</a>, including similar names.`,
     ),
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     isPageUnread && "The page number was not understood. This is the first page.",
     found.is_cut &&
       `Only the newest ${formatNumber(mostWithPhrases)} findings that contain all words of the phrase were searched. Add a filter to search others.`,
     found.lacks_words &&
-      "These words are in nearly every text, such as “the” and “of”, or they have no letter or digit. Use other words.",
+      "The search has only words that nearly every text has, such as “the” and “of”, or no letter or digit. Use other words.",
   ];
   return notices.map((notice) => notice && html`<p class="notice">${notice}</p>`);
 }
@@ -311,7 +311,7 @@ function describeTotal(result: FindingsResult): string {
   const chosen = describe(result);
   if (total === 0) return `No public finding matches${chosen.length > 0 ? `: ${chosen.join(", ")}` : ""}.`;
   const last = lastPage(result);
-  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public audits"}.${last > 1 && page <= last ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
+  return `${describeCount(total)}${chosen.length > 0 ? `: ${chosen.join(", ")}` : " in all public reports"}.${last > 1 && page <= last ? ` Page ${formatNumber(page)} of ${formatNumber(last)}.` : ""}`;
 }
 
 function writeAdvice({ criteria, found }: FindingsResult): Html {
@@ -327,10 +327,10 @@ function writeAdvice({ criteria, found }: FindingsResult): Html {
     html`<li>Use fewer words. One text must contain all words, in any order, and phrases in quotation marks
   exactly as you wrote them.</li>`
   }
-  <li>Look for the auditee, by its name, UEI or EIN, in the <a href="/search">search for audits</a>.</li>
+  <li><a href="/search">Search for the auditee</a> by its name, UEI or EIN.</li>
   <li>See <a href="/findings">all findings</a>.</li>
 </ul>
-<p>Findings of suppressed audits cannot be found. If an audit was resubmitted, only the newest report counts.</p>`;
+<p>Findings of suppressed reports cannot be found. If a report was resubmitted, only the newest one counts.</p>`;
 }
 
 type FoundFinding = FoundFindings["rows"][number];
@@ -377,7 +377,7 @@ function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
 ${writeBadges(row)}
 <p>Requirement: ${listRequirements(row.type_requirement)}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
 ${criteria.auditee !== undefined ? writeBeside(row) : writeExcerpts(row)}
-${isCut && html`<p><a href="${link}">Whole text of finding ${number} and plan</a></p>`}
+${isCut && html`<p><a href="${link}">Whole text and plan of finding ${number}</a></p>`}
 </article>
 `;
 }

@@ -40,7 +40,7 @@ export function chartYears(years: readonly Year[], of = ""): { expended: Counted
   const sum = (name: "submissions" | "awards" | "findings") =>
     years.reduce((total, year) => total + (year[name] ?? 0), 0);
   const isOfAudits = years.every(({ submissions }) => submissions !== null);
-  const audits = isOfAudits ? count(sum("submissions"), "public audit") : count(sum("awards"), "award");
+  const audits = isOfAudits ? count(sum("submissions"), "public report") : count(sum("awards"), "award");
   return {
     expended: {
       chart: chartColumns(`Federal awards expended by audit year${of}`, columns("amount_expended", "$")),

@@ -71,9 +71,9 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
     feed: readChanges(group.criteria)?.search,
     body: html`<div class="wrap page">
 <h1>${title}</h1>
-<p class="lead">Public audits report ${formatMoney(sum("amount_expended"))} expended and
-  <a href="${linkFindings(group.criteria)}">${formatNumber(sum("findings"))} findings</a>${writeSpan(found)}.
-  See the <a href="/search?q=${encodeURIComponent(group.value)}">audits</a>.</p>
+<p class="lead">Public reports state ${formatMoney(sum("amount_expended"))} expended and
+  <a href="${linkFindings(group.criteria)}">${count(sum("findings"), "finding")}</a>${writeSpan(found)}.
+  See the <a href="/search?q=${encodeURIComponent(group.value)}">reports</a>.</p>
 ${writeRelatedPrograms(found.related, linkToGroup, { together: linkTogether(group.criteria) })}
 ${writeYears(group, found, draw)}
 ${found.programs && writeProgramsOfAgency(group.value, found.programs)}
@@ -87,7 +87,7 @@ ${writeSource(context, group, title)}
 
 function writeSpan({ years }: FindingsOfGroup): string {
   const [first, last] = [years[0]?.audit_year, years.at(-1)?.audit_year];
-  return first === last ? `, in audit year ${first}` : `, in the audit years ${first} to ${last}`;
+  return first === last ? `, in audit year ${first}` : `, in audit years ${first} to ${last}`;
 }
 
 /** The page for a number or a state that no public audit has. */
@@ -96,7 +96,7 @@ export function writeUnknownGroup(
   { kind, value }: Group,
   related: RelatedPrograms | null = null,
 ): string {
-  const title = `No public audit has this ${kind}`;
+  const title = `No public report has this ${kind}`;
   return writeNotFound(
     context,
     title,
@@ -152,7 +152,7 @@ function writeRequirements(
   return section(
     "requirements",
     "Findings by requirement",
-    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns. <a class="only-screen" href="/${kind}/${value}/requirements.svg">Picture of findings by requirement as SVG</a></p>`, list]}
+    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns. <a class="only-screen" href="/${kind}/${value}/requirements.svg">Chart of findings by requirement as SVG</a></p>`, list]}
 ${others > 0 && html`<p>For ${count(others, "finding")}, the requirement is not stated.</p>`}
 ${rows.length === 0 && others === 0 && html`<p>No findings.</p>`}`,
   );
@@ -197,7 +197,7 @@ function writeAuditees({ criteria }: Group, { auditees }: FindingsOfGroup): Cont
     section(
       "auditees",
       "Auditees with the most findings",
-      html`<p>In all years, of auditees that have a UEI. See <a href="${linkFindings(criteria)}">all findings</a>.</p>
+      html`<p>Counts all years, and only auditees with a UEI. See <a href="${linkFindings(criteria)}">all findings</a>.</p>
 ${scroll("Auditees", table("Auditees with the most findings", headings, rows))}`,
     )
   );

@@ -26,23 +26,23 @@ export function writeHome(context: PageContext): string {
       "Search federal single audits and what auditors found, or query them over HTTP as JSON and CSV.",
     body: html`<div class="hero"><div class="wrap">
 <h1>Find federal single audits</h1>
-<p class="lead">Organizations that spend federal awards are audited, and this service has the results: who was audited,
-  what they spent, what the auditors found, and what will be done about it.</p>
+<p class="lead">Single audits show what organizations spent of federal awards, what auditors found, and what the organizations
+  plan to do about it.</p>
 ${searchForm("q", "Name of an auditee, auditor or program, city, UEI, EIN, report ID, ALN, agency, state or year")}
 ${
   examples.length > 0 &&
-  html`<p class="hint">Combine them as you like: ${examples.map(
+  html`<p class="hint">You can combine these: ${examples.map(
     (text, index) => html`${index > 0 && "; "}<a href="/search?q=${encodeURIComponent(text)}">${text}</a>`,
   )}</p>`
 }
 <p>You can also search <a href="/findings">what auditors found</a>, <a href="/check">check a list</a> of auditees, or
-  <a href="#api">query the same tables</a> as JSON or CSV.</p>
+  <a href="#api">query the data</a> as JSON or CSV.</p>
 </div></div>
 <div class="wrap page">
 ${writeLive(context)}
 <section aria-labelledby="api"><h2 id="api">Query the API</h2>
-<p>This command gets the three newest audits. You can run it as is:</p>
-${command("Command that gets the three newest audits", writeSnippet("curl", request))}
+<p>This command gets the three newest reports. You can run it as is:</p>
+${command("Command that gets the three newest reports", writeSnippet("curl", request))}
 </section>
 ${writeKeys(config.contact)}
 ${writeTribal(context)}
@@ -70,8 +70,8 @@ function writeLive(context: PageContext): Html {
   const time = (date: Date) => html`<time datetime="${date.toISOString()}">${formatTime(date)}</time>`;
   const [next] = (environment && readTimetable(environment)?.nextRuns(1)) ?? [];
   const entries: [string, Content][] = [
-    ["Public submissions", formatNumber(dataSet.rows.general ?? 0)],
-    ["Newest submission accepted", newest && html`<time datetime="${newest}">${formatDay(newest)}</time>`],
+    ["Public reports", formatNumber(dataSet.rows.general ?? 0)],
+    ["Newest report accepted", newest && html`<time datetime="${newest}">${formatDay(newest)}</time>`],
     ["Published", html`${time(dataSet.published_at)} <a href="/changes">See what changed</a>`],
     ["Next refresh due", next && time(next)],
   ];
@@ -80,7 +80,7 @@ function writeLive(context: PageContext): Html {
     .filter(({ name }) => dataSet.rows[name] !== undefined)
     .map(({ name, title }) => ({
       cells: [
-        html`<a href="/reference#${name}">${title}</a> <code>${name}</code>${name === "general" && " (without suppressed submissions)"}`,
+        html`<a href="/reference#${name}">${title}</a> <code>${name}</code>${name === "general" && " (without suppressed reports)"}`,
         formatNumber(dataSet.rows[name] ?? 0),
       ],
     }));
@@ -89,16 +89,15 @@ function writeLive(context: PageContext): Html {
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
 ${scroll("Public rows in each table", table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows))}
-<p>The API also has a row in <code>general</code> for each suppressed submission: a report ID and
-  <code>is_public = false</code>. A count of <code>general</code> includes these rows, so it is larger than the number
-  here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);
+<p>The API also has a row in <code>general</code> for each suppressed report: its ID and
+  <code>is_public = false</code>. A count of <code>general</code> includes these rows.</p>`);
 }
 
 /** What public audits report of each year, as a picture. The totals have the numbers. */
 const writeYears = (context: PageContext): Html | false =>
   hasYears(context) &&
   html`${writeTotalYears(context)}
-<p>The <a href="/totals">totals</a> have these numbers, and those of each program, state and agency.</p>`;
+<p>See the <a href="/totals">totals</a> of each program, state and agency.</p>`;
 
 /** What each kind of key can see, its limits, and how to get one. */
 function writeKeys(contact: string | undefined): Html {
@@ -152,14 +151,14 @@ function writeTribal({ config, appUrl, facts }: PageContext): Html {
   const step = (title: string, text: Content, code: string) =>
     html`<li><h3>${title}</h3><p>${text}</p>${command(`Command: ${title}`, code)}</li>`;
   return html`<section aria-labelledby="tribal"><h2 id="tribal">Suppressed Tribal reports, in three steps</h2>
-<p>A Tribe may keep its audit data from public display (2 CFR 200.512(b)(2)). To other keys, such a submission is a row of
-  <code>general</code> with <code>is_public = false</code> and nothing else. A Tribal key gives access to the full submission and its
-  PDF.</p>
+<p>A Tribe may keep its audit data from public display (2 CFR 200.512(b)(2)). With other keys, you see
+  only the report’s ID and <code>is_public = false</code> in <code>general</code>. With a Tribal key, you see the whole report and can
+  download its PDF.</p>
 <p>In a browser, open the <a href="${suppressed}">list of suppressed reports</a>, choose a report, and enter your key. In a
   program, take these steps:</p>
 <ol class="steps">${[
     step(
-      "Find the submission",
+      "Find the report",
       html`Set the key and the ID of a suppressed report. The other steps use them.`,
       `TRIBAL_KEY=YOUR_KEY
 REPORT_ID=YOUR_REPORT_ID

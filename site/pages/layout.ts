@@ -72,7 +72,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
   }${page.body}</main>
 <footer class="site-footer">
   <div class="wrap">
-    <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads
+    <p>Reports of federal single audits (2 CFR part 200, subpart F). This site sets no cookies and loads
       nothing from other hosts. Each client IP may open ${searchesAMinute} searches, lists and reports a minute. Programs should use
       the <a href="/#api">API</a>.</p>
     <ul class="choices">
@@ -91,7 +91,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 
 /** The form that every page has: in its header, and on /search, also on narrow screens, above the results. */
 export const searchAudits = (searched?: string): Html =>
-  searchForm("search-all", "Search audits", searched, "visually-hidden");
+  searchForm("search-all", "Search reports", searched, "visually-hidden");
 
 /** A form that searches the audits. It works without JavaScript. */
 export function searchForm(id: string, label: string, searched = "", labelClass = ""): Html {

@@ -28,7 +28,7 @@ export function writeProblem(
 ${details && html`<p>${details}</p>`}
 ${code === noSuchPage.body.code ? writeAddresses(target) : hint && html`<p>${hint}</p>`}
 <ul>
-  <li><a href="/">Overview</a>: search for an audit, get a key, and <a href="/#errors">see what errors mean</a></li>
+  <li><a href="/">Overview</a>: search for a report, get a key, and <a href="/#errors">see what errors mean</a></li>
   <li><a href="/explorer">Explorer</a>: find reports and download them</li>
 </ul>
 </div>`,

@@ -68,7 +68,7 @@ export async function writeProgramYears(context: FactsContext, read: Read): Prom
 <h1>${title}</h1>
 <p class="lead">How many findings concern each program in the ${formatNumber(found.years.length)} newest audit years. Choose a number to see the findings, or a
   year to sort by it.</p>
-${unread.length > 0 && html`<p class="notice">“${unread.join()}” is no agency. Programs of all agencies are shown.</p>`}
+${unread.length > 0 && html`<p class="notice">“${unread.join()}” is not an agency. Programs of all agencies are shown.</p>`}
 ${writeForm(context, asked)}
 <p role="status">${describeCount(found, asked, last)}</p>
 ${
@@ -172,7 +172,7 @@ export function writeProgramsOfAgency(agency: string, { years, programs, count }
     programs.length > 0 &&
     html`<section aria-labelledby="programs"><h2 id="programs">Programs with the most findings</h2>
 ${scroll("Findings by program and year", writeProgramRows({ years, programs, sort: undefined, headings }))}
-<p><a href="${linkTo({ agency })}">${count > programs.length ? `All ${formatNumber(count)} programs with findings` : "These programs, to sort by year"}</a></p></section>`
+<p><a href="${linkTo({ agency })}">${count > programs.length ? `All ${formatNumber(count)} programs with findings` : "Sort these programs by year"}</a></p></section>`
   );
 }
 

@@ -95,13 +95,13 @@ function writeVersions(versions: ServiceFacts["versions"]): Html {
       html`<code>${version.schema}</code>${isAdmin(version) && html` <span class="hint">needs a Tribal key</span>`}`,
       html`${day(version.deprecated_at)}${
         version.link !== null &&
-        html` <a href="${version.link}">How to move on<span class="visually-hidden"> from ${version.schema}</span></a>`
+        html` <a href="${version.link}">How to migrate<span class="visually-hidden"> from ${version.schema}</span></a>`
       }`,
       day(version.sunset_at),
     ],
   }));
   return html`<section aria-labelledby="versions"><h2 id="versions">Versions</h2>
-<p>Send a version's name in the header <code>accept-profile</code>. Without it, you get the one with the lowest number: <code>${versions[0]?.schema}</code>.</p>
+<p>Send a version’s name in the header <code>accept-profile</code>. Without it, you get the one with the lowest number: <code>${versions[0]?.schema}</code>.</p>
 ${table("Served versions, with their deprecation and sunset", ["Version", "Deprecated from", "Served at least until"], rows)}
 </section>`;
 }

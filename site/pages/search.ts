@@ -40,7 +40,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
   return writeDocument(context, {
     path: "/search",
     title,
-    description: "Search the public federal single audits.",
+    description: "Search the public reports of federal single audits.",
     body: html`<div class="wrap page">
 <h1>Search</h1>
 ${searchAudits(result?.text)}
@@ -52,7 +52,7 @@ ${result === undefined ? writeExamples(context) : [writeUnread(result), result.t
 const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were used.</p>`;
 
 const writeUnread = ({ unread }: SearchResult): Content =>
-  unread.length > 0 && html`<p class="notice">${unread.join(". ")}. It was ignored.</p>`;
+  unread.length > 0 && html`<p class="notice">${unread.map((each) => `${each}. It was ignored.`).join(" ")}</p>`;
 
 function writeExamples({ facts }: PageContext): Html {
   return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a city, a UEI, an EIN, a report
@@ -86,7 +86,7 @@ ${writeSource(context, result, reading)}`;
 }
 
 const formatTotal = (total = 0): string =>
-  `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "audit" : "audits"}`;
+  `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "report" : "reports"}`;
 
 /** Links to the pages about what the search names. */
 function writeGroups({
@@ -100,7 +100,7 @@ function writeGroups({
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
-    auditor && html`<a href="${linkFindings({ auditor })}">Findings in audits by ${auditor}</a>`,
+    auditor && html`<a href="${linkFindings({ auditor })}">Findings in reports by ${auditor}</a>`,
   ].filter(Boolean);
   return (
     links.length > 0 &&
@@ -116,7 +116,7 @@ function writeChoices({ text, filters, readings, found: { totals } }: SearchResu
   const others = readings.flatMap(({ words, place }, index) =>
     index !== chosen && totals[index]
       ? [
-          html`<li><a href="${linkToSearch(text, filters, place)}">Audits ${words}</a> (${formatTotal(totals[index])})</li>`,
+          html`<li><a href="${linkToSearch(text, filters, place)}">Reports ${words}</a> (${formatTotal(totals[index])})</li>`,
         ]
       : [],
   );
@@ -190,7 +190,7 @@ function writePrograms({ found: { programs } }: SearchResult, { criteria }: Read
   });
   return (
     links.length > 0 &&
-    html`<nav aria-label="Programs"><p>Audits with awards of a program with this name:</p><ul>${links}</ul></nav>`
+    html`<nav aria-label="Programs"><p>Reports with awards of a program with this name:</p><ul>${links}</ul></nav>`
   );
 }
 
@@ -234,7 +234,7 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
       ],
     };
   });
-  return scroll("Audits", table("Audits", headings, listed));
+  return scroll("Reports", table("Reports", headings, listed));
 }
 
 const lastPage = ({ found: { totals } }: SearchResult, chosen: number): number =>
@@ -247,19 +247,19 @@ function writePages(result: SearchResult, chosen: number): Content {
     (each) =>
       html`<li><a href="${linkToSearch(text, filters, asked, each)}"${each === page && html` aria-current="page"`}>${each}</a></li>`,
   );
-  return pages > 1 && html`<nav aria-label="Pages of audits"><ul class="choices">${links}</ul></nav>`;
+  return pages > 1 && html`<nav aria-label="Pages of reports"><ul class="choices">${links}</ul></nav>`;
 }
 
 function writeSource(context: PageContext, result: SearchResult, { criteria, words }: Reading): Html {
   const { text, filters, asked, page, found } = result;
   const path = linkToSearch(text, filters, asked, page);
-  const all = criteria.agency === undefined ? "All of these audits" : "The awards that match";
+  const all = criteria.agency === undefined ? "All of these reports" : "The awards that match";
   return writeExtract(context, {
-    title: `Search for “${text}”: audits ${words}${page > 1 ? `, page ${page}` : ""}`,
+    title: `Search for “${text}”: reports ${words}${page > 1 ? `, page ${page}` : ""}`,
     path,
     rows: [
       {
-        name: "The audits on this page",
+        name: "The reports on this page",
         csv: path.replace("/search?", "/search.csv?"),
         query: writePageQuery(found.rows.map((row) => row.report_id)),
       },
@@ -310,7 +310,7 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year ?? criteria.findings);
   const auditee = ein ?? (/\d/.test(uei ?? "") ? uei : undefined);
   const [, placeOf] = /^(?:city|town|village|borough|county|state) of (.+)/i.exec(text) ?? [];
-  const found = html`<p class="lead" role="status">No public audit was found for “${text}”.</p>`;
+  const found = html`<p class="lead" role="status">No public report was found for “${text}”.</p>`;
   // An ID is nothing else.
   if (!isNarrowed && reportId !== undefined)
     return html`${found}${adviseOnReport(context, reportId, result.found.successor)}`;
@@ -325,8 +325,8 @@ ${writeTexts(result)}
 ${writeNames(result)}
 ${readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
-<h2>What was searched for</h2>
-${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
+<h2>What the search looked for</h2>
+${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Reports ${words}</li>`)}</ul>`}
 <p>The search did not look in names of people or clusters, or in the places below. Search these in the explorer, which needs JavaScript:</p>
 <ul>${elsewhere.map(
     ({ name, table, filter }) =>
@@ -334,16 +334,16 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
   )}</ul>
 <h2>What to try</h2>
 <ul>
-  ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or look for audits without findings too" : ""}.</li>`}
+  ${isNarrowed && html`<li>Leave out the state or the year${result.filters.findings ? ", or include reports without findings" : ""}.</li>`}
   ${placeOf !== undefined && html`<li>Search for <a href="/search?q=${encodeURIComponent(placeOf)}">${placeOf}</a>.</li>`}
   <li>Use fewer words, or only their first letters. Every word of a search must be in one name.</li>
   <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
   <li>Look for a state, a year, an agency or a program in the <a href="/totals">totals</a>.</li>
 </ul>
 <h2>What cannot be found</h2>
-<p>Suppressed audits cannot be found, because the public sees only their report IDs. The
-  <a href="${suppressed}">explorer lists them</a>, and with a Tribal key shows their data. If an audit was resubmitted,
-  the search finds only the newest report.</p>`;
+<p>Suppressed reports cannot be found, because the public sees only their report IDs. The
+  <a href="${suppressed}">explorer lists them</a>, and with a Tribal key shows their data. If a report was resubmitted,
+  the search finds only the newest one.</p>`;
 }
 
 /** What the search does not look in, and how the explorer does. */

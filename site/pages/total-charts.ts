@@ -20,7 +20,7 @@ export function writeTotalYears(context: PageContext): Html {
 
 /** One of these pictures as a file. Undefined if there is none with this name. */
 export function writeTotalChart(context: PageContext, name: string): string | undefined {
-  const charts: Record<string, Counted> = chartYears(listYears(context), ", all public audits");
+  const charts: Record<string, Counted> = chartYears(listYears(context), ", all public reports");
   const chart = Object.hasOwn(charts, name) && hasYears(context) ? charts[name] : undefined;
   return chart && writeSvg(chart.chart, describeSource(context, chart, "/totals"));
 }

@@ -59,9 +59,9 @@ async function writeTables(
   const shared = { asked, schema };
   const published = facts.data_set?.published_at;
   const findings = [...byYear.values()].reduce((sum, each) => sum + each.findings, 0);
-  return html`${hasUnknownYear(context) && html`<p class="notice">No public audit has the audit year “${cut(String(parameters.year), 20)}”. All years are shown.</p>`}
-<p class="lead">All public audits, added up when the data set was published${published && html`, on ${formatTime(published)}`}. Choose
-  a number to see its audits or findings, a name to see its page, or a heading to sort. See also the <a href="/totals/programs">findings of
+  return html`${hasUnknownYear(context) && html`<p class="notice">No public report has the audit year “${cut(String(parameters.year), 20)}”. All years are shown.</p>`}
+<p class="lead">All public reports, added up when the data set was published${published && html`, on ${formatTime(published)}`}. Choose
+  a number to see its reports or findings, a name to see its page, or a heading to sort. See also the <a href="/totals/programs">findings of
   programs by year</a>.</p>
 <nav aria-label="Audit year"><ul class="choices">
   ${[undefined, ...years].map(
@@ -159,15 +159,15 @@ function explainCounting(rows: number, findings: number): Html {
   <li>A finding counts once, even if it concerns several awards. In the API, the table <code>findings</code> has a row for each
     award: ${formatNumber(rows)} rows for ${formatNumber(findings)} findings. Material weaknesses are counted in the same way. By
     agency or program, a finding counts once for each agency or program that it concerns.</li>
-  <li>A submission counts once for each agency whose money it reports, so the submissions by agency add up to more than
-    the submissions by state. The name of a state, an agency or a program leads to its page, which has all years.</li>
-  <li>The links of submissions, awards and amounts lead to the audits that report them. No page lists the audits of a malformed or
-    missing number, so these links lead to rows in the <a href="/explorer">explorer</a>.</li>
+  <li>A report counts once for each agency whose money it states, so the reports by agency add up to more than the reports by
+    state. In the API and in CSV files, the column is <code>submissions</code>.</li>
+  <li>The numbers of reports, awards and dollars lead to the reports that state them. For a malformed or missing number, they lead
+    to rows in the <a href="/explorer">explorer</a>.</li>
   <li>A program is an Assistance Listing number, such as 93.778, as the auditee entered it. A malformed number counts as a
     program of its own. Awards whose number lacks a part, or has a period in the agency, count as “not stated”. A program’s
     name is the one that most of its awards have.</li>
   <li>If an auditee passes federal money through to another auditee, both expend it, and it counts for both.</li>
-  <li>Suppressed and superseded submissions are not counted.</li>
+  <li>Suppressed and superseded reports are not counted.</li>
 </ul></section>`;
 }
 

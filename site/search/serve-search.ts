@@ -32,7 +32,7 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
   });
   addRoute("/search.csv", async (request, reply) => {
     const asked = readAsked(request.query as Record<string, unknown>);
-    if (asked.unread.length > 0) return sendError(reply, refuseUnread("audits", "/search"));
+    if (asked.unread.length > 0) return sendError(reply, refuseUnread("reports", "/search"));
     const rows = isEmpty(asked) ? [] : listSearchRows((await run(request, reply, asked)).found);
     const { text, filters, page } = asked;
     return sendSpreadsheet(request, reply, await describeContext(request), {

@@ -160,7 +160,7 @@ describe("a list", () => {
     );
     expect(status).toBe(200);
     const [unknown, polk, mesa, additional] = readRows(text);
-    expect(unknown?.slice(0, 2)).toEqual(["ZZZZZZZZ1234", "nothing public found"]);
+    expect(unknown?.slice(0, 2)).toEqual(["ZZZZZZZZ1234", "no public report"]);
     expect(polk).toEqual([
       expect.stringMatching(/^Polk County.* POLKPOLK1234$/),
       "2024-03-31 audit year 2023; 1 other report",
@@ -186,7 +186,7 @@ describe("a list", () => {
     expect(both).toContain("Of these reports, 2 are not clean. 1 has findings: 2 in all.");
     const none = (await ask("/check?u=ZZZZZZZZ1234,YYYYYYYY1234")).text;
     expect(none).toContain(
-      '<p role="status">2 entries, newest reports: none with a public report, 2 with nothing public found.</p>',
+      '<p role="status">2 entries, newest reports: none with a public report, 2 with no public report.</p>',
     );
   });
 
@@ -328,10 +328,10 @@ describe("a list", () => {
     expect(text).toContain('<a href="/auditee/MESAMESA1234">=cmd');
     expect([polk?.[1], unknown?.[1]]).toEqual([
       "2023-01-15 audit year 2022; 1 other report",
-      "nothing public found",
+      "no public report",
     ]);
     expect(text).toContain(
-      "1 with a public report, 1 with reports of other years only, 1 with nothing public found.",
+      "1 with a public report, 1 with reports of other years only, 1 with no public report.",
     );
     const csv = await ask("/check.csv?u=MESAMESA1234&year=2022");
     expect(parse(csv.text, { columns: true, bom: true })).toMatchObject([
@@ -357,12 +357,12 @@ describe("a list", () => {
     );
     expect(rows).toMatchObject([
       { 2023: "2 findings", 2022: "Clean" },
-      { 2023: "Not stated, no findings", 2022: "nothing public" },
+      { 2023: "Not stated, no findings", 2022: "no public report" },
       {
         2023: expect.stringMatching(/^Not clean, no findings .*qualified for 1 program$/),
-        2022: "nothing public",
+        2022: "no public report",
       },
-      { 2023: "nothing public", 2022: "nothing public" },
+      { 2023: "no public report", 2022: "no public report" },
     ]);
     expect(text).toContain(`<td data-label="2023"><a href="/record/${id(1)}">2 findings</a></td>`);
     expect(text).toMatch(/2022<\/a>: 1 report\. Of these, 1 is clean\. None has findings\./);
@@ -371,9 +371,9 @@ describe("a list", () => {
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
       { result_2023: "not clean", findings_2023: "2", report_id_2023: id(1), result_2022: "clean" },
-      { result_2023: "not stated", result_2022: "nothing public", report_id_2022: "" },
+      { result_2023: "not stated", result_2022: "no public report", report_id_2022: "" },
       { auditee_name: "'=cmd|calc <b>", result_2023: "not clean" },
-      { answer: "nothing public found", result_2023: "nothing public" },
+      { answer: "no public report", result_2023: "no public report" },
     ]);
     expect(text).toMatch(new RegExp(`general\\?report_id=in\\.\\(${id(1)},${id(2)},`));
     expect(text).toContain(`/check.csv?${list}&amp;year=${asked === "all" ? "all" : "2023,2022"}">`);
@@ -382,7 +382,7 @@ describe("a list", () => {
   it("keeps the name of an auditee that has none of the compared years, and its decisions", async () => {
     const { text } = await ask("/check?u=MESAMESA1234&year=2021,2022");
     expect(readRows(text)).toEqual([
-      [expect.stringMatching(/MESAMESA1234 filed 2023, 2019$/), "nothing public", "nothing public"],
+      [expect.stringMatching(/MESAMESA1234 filed 2023, 2019$/), "no public report", "no public report"],
     ]);
     expect((await ask("/check?u=MESAMESA1234&year=all")).text).toContain("Management decisions (1)");
   });
@@ -397,7 +397,7 @@ describe("a list", () => {
     const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
     const { text } = await ask(`/check?${list}&change=${change}`);
     expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
-    const words = { new: "New findings", more: "More findings", none: "No findings any more" }[change];
+    const words = { new: "New findings", more: "More findings", none: "No findings anymore" }[change];
     expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
     expect(text).toMatch(/#rows">All \(4\)<\/a>/);
     const csv = await ask(`/check.csv?${list}&change=${change}`);
@@ -716,7 +716,7 @@ it.each([
 
 it("changes are filtered by the name of an agency too", async () => {
   const { text } = await ask("/changes?aln=HHS");
-  expect(text).toContain("<h1>Changes of reports with awards of Health and Human Services (93)</h1>");
+  expect(text).toContain("<h1>Changes to reports with awards of Health and Human Services (93)</h1>");
   expect(text).not.toContain("Not understood");
 });
 

@@ -342,7 +342,7 @@ describe("a search for findings", () => {
     [`words=${"line+after+line%0A".repeat(600)}`, "Only the first 200 characters of the words were used."],
     [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
     ["words=a&words=bids", "2 findings: “bids”."],
-    ["words[]=x&page=-1", "6 findings in all public audits."],
+    ["words[]=x&page=-1", "6 findings in all public reports."],
     ["page=99999", "There is no page 99,999. This search has 1 page."],
     ["page=500", "There is no page 500."],
     ["page=x&state=TX", "The page number was not understood."],
@@ -460,7 +460,7 @@ describe("a search for findings", () => {
     expect(body).toMatch(
       /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
     );
-    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text of finding 2021-001`);
+    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text and plan of finding 2021-001`);
   });
 
   it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {
@@ -650,7 +650,7 @@ describe("the page of a program, an agency or a state", () => {
     ],
     ["/agency/93", "93 Health and Human Services", /3 findings/],
     ["/state/TX", "Texas", /\$1,234,567 expended and\s+2 findings/],
-  ])("%s has pictures, and tables with their numbers", async (target, heading, lead) => {
+  ])("%s has charts, and tables with their numbers", async (target, heading, lead) => {
     const { page } = await open(target);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe(heading);
     expect(await page.locator("main .lead").textContent()).toMatch(lead);
@@ -683,7 +683,7 @@ describe("the page of a program, an agency or a state", () => {
     );
   });
 
-  it("has a place for each year in its pictures, also for one without audits", async () => {
+  it("has a place for each year in its charts, even if it has no reports", async () => {
     const { text: body } = await get("/");
     const [, drawn = ""] = /<svg class="chart" .*?>(.*?)<\/svg>/s.exec(body) ?? [];
     expect([...drawn.matchAll(/>(20\d\d)</g)].map(([, year]) => year)).toEqual([
@@ -710,8 +710,8 @@ describe("the page of a program, an agency or a state", () => {
     ["/program/93.778/expended.svg", ["$2.47M", "2 awards. Source: "]],
     ["/program/93.778/requirements.svg", ["I procurement, suspension and debarment"]],
     ["/program/93.778/states.svg", ["<desc>A map with a tile for each state."]],
-    ["/totals/findings.svg", ["6 findings in 4 public audits. Source: "]],
-  ])("%s is a picture with its title, source and colors inside", async (address, texts) => {
+    ["/totals/findings.svg", ["6 findings in 4 public reports. Source: "]],
+  ])("%s is a chart with its title, source and colors inside", async (address, texts) => {
     const { status, headers, text: body } = await get(address);
     expect([status, headers["content-type"]]).toEqual([200, "image/svg+xml; charset=utf-8"]);
     const [dataSet] = await here.select("select id from publication.data_sets where state = 'live'");
@@ -730,15 +730,15 @@ describe("the page of a program, an agency or a state", () => {
     "/state/TX/toString.svg",
     "/state/AZ/findings.svg",
     "/program/08.U01/findings.svg",
-  ])("%s is no picture", async (address) => expect((await get(address)).status).toBe(404));
+  ])("%s is not a chart", async (address) => expect((await get(address)).status).toBe(404));
 
-  it("names the audits behind each picture, and their source", async () => {
+  it("names the reports behind each chart, and their source", async () => {
     const { page } = await open("/state/TX");
     const captions = await page.locator("figcaption").allInnerTexts();
     expect(captions[1]).toMatch(
-      /^Findings by audit year\s+2 findings in 1 public audit\. Source: Federal Single Audits, data set of /,
+      /^Findings by audit year\s+2 findings in 1 public report\. Source: Federal Single Audits, data set of /,
     );
-    await page.getByRole("link", { name: "Picture of Findings by audit year as SVG" }).waitFor();
+    await page.getByRole("link", { name: "Chart of Findings by audit year as SVG" }).waitFor();
   });
 
   it.each([
@@ -793,10 +793,10 @@ describe("the page of a program, an agency or a state", () => {
     "/state/nowhere",
     "/agency/%27",
     "/state/toString",
-  ])("%s says that no public audit has it", async (target) => {
+  ])("%s says that no public report has it", async (target) => {
     const { status, text: body } = await get(target);
     expect(status).toBe(404);
-    expect(body).toContain("<h1>No public audit has this");
+    expect(body).toContain("<h1>No public report has this");
     expect(body).not.toMatch(/Hidden|Secret/);
   });
 });
@@ -825,13 +825,13 @@ describe("programs by year", () => {
 
   it("of an agency are on its page too", async () => {
     const { page } = await open("/agency/84");
-    await page.getByRole("link", { name: "These programs, to sort by year" }).click();
+    await page.getByRole("link", { name: "Sort these programs by year" }).click();
     await page.getByText("2 programs of 84 Education with findings.").waitFor();
   });
 
   it.each([
     ["agency=08", "No program of 08 Peace Corps has a public finding in these audit years."],
-    ["agency=zz", "“zz” is no agency."],
+    ["agency=zz", "“zz” is not an agency."],
     ["page=9", "There is no page 9."],
   ])("with nothing to show say so: %s", async (query, sentence) => {
     const { status, text: body } = await get(`/totals/programs?${query}`);

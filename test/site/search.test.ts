@@ -12,7 +12,7 @@ import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { send as sendRequest } from "../support/target.ts";
 import { startPages } from "./start-pages.ts";
 
-// The page that searches the public audits.
+// The page that searches the public reports.
 
 const here = useRefresh();
 let service: RunningApp;
@@ -210,26 +210,26 @@ describe("a search", () => {
   });
 
   it.each<[text: string, other: string, reports: number[]]>([
-    ["42-6005243", "Audits by the auditor with the EIN 426005243", [9]],
-    ["Washington", "Audits of auditees whose name has the words “Washington”", [10]],
-    ["Iowa", "Audits of auditees whose name has the words “Iowa”", [1, 12]],
+    ["42-6005243", "Reports by the auditor with the EIN 426005243", [9]],
+    ["Washington", "Reports of auditees whose name has the words “Washington”", [10]],
+    ["Iowa", "Reports of auditees whose name has the words “Iowa”", [1, 12]],
   ])("for %s offers %s", async (text, other, reports) => {
     const { text: body } = await search(text);
     const [, link = ""] =
-      new RegExp(`<a href="([^"]*)">${other}</a> \\(${reports.length} audits?\\)`).exec(body) ?? [];
+      new RegExp(`<a href="([^"]*)">${other}</a> \\(${reports.length} reports?\\)`).exec(body) ?? [];
     const { text: chosen } = await get(link.replaceAll("&amp;", "&"));
     expect(listReports(chosen)).toEqual(reports);
-    expect(chosen).toContain(`${other.replace("Audits ", "")}.</p>`);
+    expect(chosen).toContain(`${other.replace("Reports ", "")}.</p>`);
   });
 
   it("that finds nothing says what was understood and what to try", async () => {
     const { status, text } = await search("Atlantis County, Iowa 2021");
     expect(status).toBe(200);
     for (const part of [
-      "No public audit was found for “Atlantis County, Iowa 2021”.",
-      "Audits of auditees whose name has the words “Atlantis County”, in Iowa, audit year 2021",
+      "No public report was found for “Atlantis County, Iowa 2021”.",
+      "Reports of auditees whose name has the words “Atlantis County”, in Iowa, audit year 2021",
       "Leave out the state or the year.",
-      "Suppressed audits cannot be found",
+      "Suppressed reports cannot be found",
     ])
       expect(text).toContain(part);
   });
@@ -247,7 +247,7 @@ describe("a search", () => {
     ["Department of Transportation Oklahoma", "with awards of "],
   ])("for %s finds first the auditee whose whole name it is, if there is one", async (typed, words) => {
     const { text } = await search(typed);
-    expect(text).toContain(`role="status">1 audit ${words}`);
+    expect(text).toContain(`role="status">1 report ${words}`);
     expect(text.includes('<li><a href="/search?q=Oklahoma+Department')).toBe(typed.startsWith("Oklahoma"));
   });
 
@@ -287,7 +287,7 @@ describe("a search", () => {
     ["Medicaid California", "93.778+CA", "93.778 Medical Assistance Program"],
     ["title XIX 2023", "93.778+2023", "93.778 Medical Assistance Program"],
     ["secret weapons", undefined, ""],
-  ])("for a program's name, %s, leads to its audits", async (typed, link, name) => {
+  ])("for a program's name, %s, leads to its reports", async (typed, link, name) => {
     const [, ...found] =
       /<nav aria-label="Programs">.*?<a href="\/search\?q=([^"]*)">([^<]*)</s.exec(
         (await search(typed)).text,
@@ -364,7 +364,7 @@ describe("a search", () => {
     ["42-6005243", [5, 1]],
     ["93.778 CA", [9, 8]],
     ["Shelby County", [6, 5]],
-  ])("for %s names the API's request for the audits on the page", async (typed, reports) => {
+  ])("for %s names the API's request for the reports on the page", async (typed, reports) => {
     const { text } = await search(typed);
     expect(text).toContain(`/general?report_id=in.(${reports.map((each) => id(each)).join()})&amp;`);
   });
@@ -396,7 +396,7 @@ describe("a search", () => {
     expect(row).toMatchObject({ found: { totals: [0] } });
   });
 
-  it("for a program shows its dollars in each audit", async () => {
+  it("for a program shows its dollars in each report", async () => {
     expect((await search("93.778")).text).toContain('data-label="Of which 93.778">$1,234,567<');
   });
 });
@@ -411,7 +411,7 @@ it.each(["St. Bernard", "Saint Bernard", "ST BERNARD"])(
   },
 );
 
-describe("suppressed and superseded audits", () => {
+describe("suppressed and superseded reports", () => {
   it.each([
     "Hidden Nation",
     "Hidden",
@@ -432,7 +432,7 @@ describe("suppressed and superseded audits", () => {
   ])("are not found by %s, exactly as one that does not exist", async (text) => {
     const { status, text: body } = await search(text);
     expect([status, listReports(body)]).toEqual([200, []]);
-    expect(body).toContain("No public audit was found");
+    expect(body).toContain("No public report was found");
   });
 
   it.each([
@@ -440,7 +440,7 @@ describe("suppressed and superseded audits", () => {
     ["93.778", 2],
     ["2023", 17],
   ])("are not counted in the total for %s", async (text, total) => {
-    expect((await search(text)).text).toContain(`role="status">${total} audits `);
+    expect((await search(text)).text).toContain(`role="status">${total} reports `);
   });
 
   // What is not read can be neither found nor counted nor timed.
@@ -569,7 +569,7 @@ describe("what people and programs may type", () => {
 });
 
 describe("a row of a search", () => {
-  it("says when the audit was accepted, the result, and what was found", async () => {
+  it("says when the report was accepted, the result, and what was found", async () => {
     const { text } = await search("st marys");
     const [, row = ""] = /<tr><th scope="row">(.*?)<\/tr>/s.exec(text) ?? [];
     expect(row).toContain("1 finding");

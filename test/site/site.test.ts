@@ -57,7 +57,7 @@ describe("a list of subrecipients", again, () => {
     const names = await list.getByRole("rowheader").allTextContents();
     expect(names).toHaveLength(6);
     for (const [place, { name }] of rows.entries()) expect(names[place]).toContain(name);
-    await list.getByText("nothing public found").waitFor();
+    await list.getByText("no public report").waitFor();
     await page.getByText("Not understood (1): “nonsense”").waitFor();
     const {
       page: opened,
@@ -76,9 +76,9 @@ describe("a list of subrecipients", again, () => {
       columns: true,
       bom: true,
     });
-    expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "nothing public found"]);
+    expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "no public report"]);
     await opened.getByRole("link", { name: /^What changed for these auditees since / }).click();
-    await opened.getByRole("heading", { name: /^Changes of reports in a list of 6 IDs, since / }).waitFor();
+    await opened.getByRole("heading", { name: /^Changes to reports in a list of 6 IDs, since / }).waitFor();
     await checkAccessibility();
     await checkFit();
   });
@@ -195,10 +195,10 @@ describe("the home page", again, () => {
       .last()
       .fill((auditee?.name ?? "").toLowerCase().split(" ").reverse().join(" "));
     await page.keyboard.press("Enter");
-    const found = page.getByRole("group", { name: "Audits" }).getByText(auditee?.name ?? "", { exact: true });
+    const found = page.getByRole("group", { name: "Reports", exact: true }).getByText(auditee?.name ?? "", { exact: true });
     await found.first().waitFor();
     expect(await found.count()).toBeGreaterThanOrEqual(Number(auditee?.reports));
-    const all = page.getByRole("listitem").filter({ hasText: "All of these audits" });
+    const all = page.getByRole("listitem").filter({ hasText: "All of these reports" });
     await all.getByRole("link", { name: "explorer" }).click();
     await page
       .locator(".rows-table")
@@ -217,10 +217,10 @@ describe("the home page", again, () => {
     "and every other page searches without JavaScript: %s",
     async (target) => {
       const { page } = await site.open(target, { javaScriptEnabled: false });
-      await page.getByRole("search", { name: "Search audits" }).getByRole("searchbox").fill("anasco");
+      await page.getByRole("search", { name: "Search reports" }).getByRole("searchbox").fill("anasco");
       await page.keyboard.press("Enter");
       await page
-        .getByRole("group", { name: "Audits" })
+        .getByRole("group", { name: "Reports", exact: true })
         .getByText(/Añasco/)
         .first()
         .waitFor();
@@ -250,7 +250,7 @@ describe("the home page", again, () => {
 
   it("has commands that work if they are copied and run in order", async () => {
     const { page } = await site.open("/", clipboard);
-    await page.getByRole("button", { name: "Copy: Command that gets the three newest audits" }).click();
+    await page.getByRole("button", { name: "Copy: Command that gets the three newest reports" }).click();
     await page.getByText("Copied.").waitFor();
     const rows = JSON.parse(runShell((await page.evaluate(readClipboard)) as string));
     expect(rows).toHaveLength(3);
@@ -328,7 +328,7 @@ describe("the totals", again, () => {
       const distinct = (...names: string[]) =>
         new Set(rows.map((row: Record<string, string>) => names.map((name) => row[name]).join(" "))).size;
       const counted: Record<string, () => number> = {
-        Submissions: () => distinct("report_id"),
+        Reports: () => distinct("report_id"),
         Awards: () => rows.length,
         "Amount expended": () =>
           rows.reduce((sum: number, row: { amount_expended: number }) => sum + row.amount_expended, 0),
@@ -339,7 +339,7 @@ describe("the totals", again, () => {
     }
   }
 
-  it("link each number to the page of its audits or findings, or to rows for programs without a number", async () => {
+  it("link each number to the page of its reports or findings, or to rows for programs without a number", async () => {
     const { page } = await site.open("/totals?year=2023", { javaScriptEnabled: false });
     // The first rows of each table, and those of malformed numbers.
     const rows = page.locator("tbody tr");
@@ -425,7 +425,7 @@ describe("the totals", again, () => {
       .first()
       .click();
     await page.waitForURL(/\/search\?year=2023&state=\w\w$/);
-    await page.getByRole("status").getByText(`${state?.submissions} audits`).waitFor();
+    await page.getByRole("status").getByText(`${state?.submissions} reports`).waitFor();
   });
 });
 
