@@ -171,7 +171,7 @@ function addPages(site: Site): void {
   }
 }
 
-/** Serves what the pages of totals show as files: tables as CSV, and pictures as SVG. */
+/** Serves what the pages of totals show as files: tables as CSV, and charts as SVG. */
 function addTotalFiles(site: Site): void {
   const { whileOn, describeContext } = site;
   site.addRoute("/totals.csv", async (request, reply) => {

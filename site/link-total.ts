@@ -60,7 +60,7 @@ export function linkGroup({ column, value }: Group): string | undefined {
 }
 
 /**
- * The URL of the page that lists the audits or findings that a total counts, in a year or in all years. Undefined for a malformed
+ * The URL of the page that lists the reports or findings that a total counts, in a year or in all years. Undefined for a malformed
  * number, by which pages cannot filter.
  */
 export function linkCounted(

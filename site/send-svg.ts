@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendBody } from "./send-body.ts";
 
-/** Sends a picture. It has no script and loads nothing, and other sites may show it. */
+/** Sends a chart. It has no script and loads nothing, and other sites may show it. */
 export function sendSvg(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   reply.headers({
     "cache-control": "public, no-cache",

@@ -6,7 +6,7 @@ import { type FindingCriteria, readFindingCriteria } from "./read-criteria.ts";
 const program = /(?:\b(?:ALN|CFDA)(?: (?:no|number)\b)?[.:]? *)?\b(\d\d\.[A-Z0-9]{1,6})\b/i;
 
 /**
- * Reads a search for audits as a search for findings: "suspension and debarment 84.425 Texas". Undefined if it has no words besides
+ * Reads a search for reports as a search for findings: "suspension and debarment 84.425 Texas". Undefined if it has no words besides
  * the program, agency, state and year, or only words.
  */
 export function readFindingsText(text: string, { state, year }: Filters): FindingCriteria | undefined {

@@ -1,9 +1,9 @@
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 
-// Pictures as SVG. A table beside each says the same in numbers.
+// Charts as SVG. A table beside each says the same in numbers.
 
-/** A picture, and what it shows in words. */
+/** A chart, and what it shows in words. */
 export interface Chart {
   title: string;
   description: string;
@@ -34,12 +34,12 @@ const paintFile: Paint = (part) => {
   return html` fill="${part === "text" || shade < 3 ? ink : "#ffffff"}"`;
 };
 
-/** Writes a picture into a page. */
+/** Writes a chart into a page. */
 export const writeChart = ({ title, description, width, height, kind = "", draw }: Chart): Html =>
   html`<svg class="${`chart ${kind}`.trim()}" viewBox="0 0 ${width} ${height}" role="img"><title>${title}</title><desc>${description}</desc>
 ${draw(paintPage)}</svg>`;
 
-/** Writes a picture with what says where it comes from. `address` is that of the picture alone. */
+/** Writes a chart with what says where it comes from. `address` is that of the chart alone. */
 export const writeFigure = (chart: Chart, source: Content, address: string): Html =>
   html`<figure><figcaption><strong>${chart.title}</strong> <span class="hint">${source} <a class="only-screen" href="${address}">Chart<span class="visually-hidden"> of ${chart.title}</span> as SVG</a></span></figcaption>
 ${writeChart(chart)}</figure>`;
@@ -48,7 +48,7 @@ const space = 24;
 /** About how wide a character is. */
 const widths = { title: 12.3, source: 6.6 };
 
-/** Writes a picture as a file of its own, with its title and its source. */
+/** Writes a chart as a file of its own, with its title and its source. */
 export function writeSvg(
   { title, description, width, height, draw }: Chart,
   source: readonly string[],

@@ -9,19 +9,19 @@ import { siteName } from "./layout.ts";
 
 const mostYears = 16;
 
-/** What public audits report of a year. */
+/** What public reports state for a year. */
 export type Year = Pick<
   FindingsOfGroup["years"][number],
   "audit_year" | "submissions" | "awards" | "amount_expended" | "findings"
 >;
 
-/** A picture, and the number of audits, awards or findings that it shows. */
+/** A chart, and the number of reports, awards or findings that it shows. */
 export interface Counted {
   chart: Chart;
   behind: string;
 }
 
-/** What was expended and found each year. A year without audits has a place too. */
+/** What was expended and found each year. A year without reports has a place too. */
 export function chartYears(years: readonly Year[], of = ""): { expended: Counted; findings: Counted } {
   const numbers = years.map((year) => Number(year.audit_year));
   const first = Math.min(...numbers);
@@ -39,21 +39,21 @@ export function chartYears(years: readonly Year[], of = ""): { expended: Counted
     });
   const sum = (name: "submissions" | "awards" | "findings") =>
     years.reduce((total, year) => total + (year[name] ?? 0), 0);
-  const isOfAudits = years.every(({ submissions }) => submissions !== null);
-  const audits = isOfAudits ? count(sum("submissions"), "public report") : count(sum("awards"), "award");
+  const isOfReports = years.every(({ submissions }) => submissions !== null);
+  const reports = isOfReports ? count(sum("submissions"), "public report") : count(sum("awards"), "award");
   return {
     expended: {
       chart: chartColumns(`Federal awards expended by audit year${of}`, columns("amount_expended", "$")),
-      behind: audits,
+      behind: reports,
     },
     findings: {
       chart: chartColumns(`Findings by audit year${of}`, columns("findings")),
-      behind: `${count(sum("findings"), "finding")} in ${audits}`,
+      behind: `${count(sum("findings"), "finding")} in ${reports}`,
     },
   };
 }
 
-/** The pictures of a program, an agency or a state, by their addresses. `of` ends their titles. */
+/** The charts of a program, an agency or a state, by their addresses. `of` ends their titles. */
 export function chartGroup(found: FindingsOfGroup, of = "") {
   const { years, requirements, states } = found;
   const total = years.reduce((sum, year) => sum + year.findings, 0);
@@ -74,14 +74,14 @@ const sourceName = `Source: ${siteName}`;
 
 const dateOf = ({ facts }: PageContext): Date | undefined => facts?.data_set?.published_at;
 
-/** Writes a picture into a page, with the number of its audits and its source. */
+/** Writes a chart into a page, with the number of its reports and its source. */
 export function writeCounted(context: PageContext, { chart, behind }: Counted, address: string): Html {
   const published = dateOf(context);
   const source = html`${behind}. ${sourceName}${published && `, data set of ${formatDay(writeEasternDate(published))}`}.`;
   return writeFigure(chart, source, address);
 }
 
-/** The lines below a picture that is a file of its own. `path` is the address of its page. */
+/** The lines below a chart that is a file of its own. `path` is the address of its page. */
 export function describeSource(context: PageContext, { behind }: Counted, path: string): string[] {
   const { facts, appUrl } = context;
   const published = dateOf(context);

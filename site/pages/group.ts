@@ -44,7 +44,7 @@ function nameGroup({ kind, value }: Group, name: string | null): string {
 
 type ChartName = keyof ReturnType<typeof chartGroup>;
 
-/** A picture of a program, an agency or a state as a file. Undefined if there is none with this name. */
+/** A chart of a program, an agency or a state as a file. Undefined if there is none with this name. */
 export function writeGroupChart(
   context: PageContext,
   group: Group,
@@ -57,7 +57,7 @@ export function writeGroupChart(
   return writeSvg(chart.chart, describeSource(context, chart, `/${group.kind}/${group.value}`));
 }
 
-/** The page of a program, an agency or a state: pictures, and under each the table with its numbers. */
+/** The page of a program, an agency or a state: charts, and under each the table with its numbers. */
 export function writeGroup(context: PageContext, group: Group, found: FindingsOfGroup): string {
   const title = nameGroup(group, found.name);
   const sum = (name: "findings" | "amount_expended") =>
@@ -90,7 +90,7 @@ function writeSpan({ years }: FindingsOfGroup): string {
   return first === last ? `, in audit year ${first}` : `, in audit years ${first} to ${last}`;
 }
 
-/** The page for a number or a state that no public audit has. */
+/** The page for a number or a state that no public report has. */
 export function writeUnknownGroup(
   context: PageContext,
   { kind, value }: Group,

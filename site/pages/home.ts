@@ -93,7 +93,7 @@ ${scroll("Public rows in each table", table("Public rows in each table", ["Table
   <code>is_public = false</code>. A count of <code>general</code> includes these rows.</p>`);
 }
 
-/** What public audits report of each year, as a picture. The totals have the numbers. */
+/** What public reports state for each year, as a chart. The totals have the numbers. */
 const writeYears = (context: PageContext): Html | false =>
   hasYears(context) &&
   html`${writeTotalYears(context)}

@@ -63,7 +63,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
           html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
       )}</ul>
     </nav>
-    ${page.path !== "/search" && searchAudits()}
+    ${page.path !== "/search" && searchReports()}
   </div>
 </header>
 <main id="main" tabindex="-1">${
@@ -90,10 +90,10 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 }
 
 /** The form that every page has: in its header, and on /search, also on narrow screens, above the results. */
-export const searchAudits = (searched?: string): Html =>
+export const searchReports = (searched?: string): Html =>
   searchForm("search-all", "Search reports", searched, "visually-hidden");
 
-/** A form that searches the audits. It works without JavaScript. */
+/** A form that searches the reports. It works without JavaScript. */
 export function searchForm(id: string, label: string, searched = "", labelClass = ""): Html {
   return html`<form class="search" action="/search" role="search" aria-label="${label}">
   <label for="${id}" class="${labelClass}">${label}</label>

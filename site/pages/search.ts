@@ -15,7 +15,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { adviseOnAuditee } from "./auditee.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { scroll, searchAudits, table, writeDocument } from "./layout.ts";
+import { scroll, searchReports, table, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 import { adviseOnReport, linkToAuditee, linkToAuditor } from "./report.ts";
 
@@ -43,7 +43,7 @@ export function writeSearch(context: PageContext, result: SearchResult | undefin
     description: "Search the public reports of federal single audits.",
     body: html`<div class="wrap page">
 <h1>Search</h1>
-${searchAudits(result?.text)}
+${searchReports(result?.text)}
 ${result === undefined ? writeExamples(context) : [writeUnread(result), result.text !== result.typed && tooLong, writeResult(context, result)]}
 </div>`,
   });
@@ -158,7 +158,7 @@ function writeTexts({ text, found: { findings } }: SearchResult): Content {
   );
 }
 
-/** Leads to the findings that a search for audits describes: "suspension and debarment 84.425". */
+/** Leads to the findings that a search for reports describes: "suspension and debarment 84.425". */
 function writeFindingsLink({ text, filters }: SearchResult): Content {
   const criteria = readFindingsText(text, filters);
   return (
@@ -181,7 +181,7 @@ function writeNames({ text, filters, found: { names } }: SearchResult): Content 
   );
 }
 
-/** Links to the audits of programs whose names have the words that were searched for, in the same state and year. */
+/** Links to the reports of programs whose names have the words that were searched for, in the same state and year. */
 function writePrograms({ found: { programs } }: SearchResult, { criteria }: Reading): Content {
   const { state, year } = criteria;
   const links = programs.map(({ aln, federal_program_name: name, awards }) => {
@@ -275,7 +275,7 @@ function writeSource(context: PageContext, result: SearchResult, { criteria, wor
   });
 }
 
-/** The columns of a CSV file of audits. */
+/** The columns of a CSV file of reports. */
 export const searchColumns = [
   "report_id",
   "auditee_name",
@@ -294,7 +294,7 @@ export const searchColumns = [
   "auditor_firm_name",
 ] as const;
 
-/** The rows of a CSV file of audits. amount_expended is of the agency or program that was searched for. */
+/** The rows of a CSV file of reports. amount_expended is of the agency or program that was searched for. */
 export const listSearchRows = ({ rows }: Found): Record<string, unknown>[] =>
   rows.map((row) => ({ ...row, ...listResult(row) }));
 

@@ -12,13 +12,13 @@ const listYears = ({ facts }: PageContext): Year[] =>
 
 export const hasYears = (context: PageContext): boolean => listYears(context).length > 0;
 
-/** What all public audits report of each year, as pictures. */
+/** What all public reports state for each year, as charts. */
 export function writeTotalYears(context: PageContext): Html {
   const { expended, findings } = chartYears(listYears(context));
   return html`<div class="charts">${writeCounted(context, expended, "/totals/expended.svg")}${writeCounted(context, findings, "/totals/findings.svg")}</div>`;
 }
 
-/** One of these pictures as a file. Undefined if there is none with this name. */
+/** One of these charts as a file. Undefined if there is none with this name. */
 export function writeTotalChart(context: PageContext, name: string): string | undefined {
   const charts: Record<string, Counted> = chartYears(listYears(context), ", all public reports");
   const chart = Object.hasOwn(charts, name) && hasYears(context) ? charts[name] : undefined;

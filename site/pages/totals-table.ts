@@ -57,7 +57,7 @@ interface Section {
   /** In their order. */
   lines: Line[];
   describe: (name: string) => string;
-  /** The URL of a name, if it leads neither to its audits nor to the rows of the first number. */
+  /** The URL of a name, if it leads neither to its reports nor to the rows of the first number. */
   link?: (name: string) => string;
   after?: Html;
 }

@@ -112,7 +112,7 @@ ${writeExtract(context, {
 })}`;
 }
 
-/** Whether a year is asked for that no public audit has. */
+/** Whether a year is asked for that no public report has. */
 export const hasUnknownYear = ({ asked, facts }: FactsContext): boolean =>
   (asked.year ?? "") !== "" &&
   !facts.totals?.totals_by_state.some(({ audit_year: year }) => year === asked.year);

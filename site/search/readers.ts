@@ -1,7 +1,7 @@
 import { agencies, agencyAbbreviations } from "../names.ts";
 import { simplify, split } from "./words.ts";
 
-/** What an audit must match: criteria of publication.search_reports(). */
+/** What a report must match: criteria of publication.search_reports(). */
 export interface Criteria {
   report_ids?: string[];
   uei?: string;
@@ -18,7 +18,7 @@ export interface Criteria {
   secondary_auditor?: string;
   secondary_auditor_ein?: string;
   city?: string;
-  /** Only audits with findings. */
+  /** Only reports with findings. */
   findings?: true;
   state?: string;
   year?: string;

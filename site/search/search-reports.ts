@@ -11,7 +11,7 @@ export const pageRows = 100;
 export const largestTotal = 1000;
 
 const found = z.object({
-  /** The number of audits that match each reading. */
+  /** The number of reports that match each reading. */
   totals: z.array(z.number()),
   /** The reading that `rows` match: the first that has matches. */
   chosen: z.number().nullable(),
@@ -54,7 +54,7 @@ export type Found = z.infer<typeof found> & {
 /** Searches for readings of a text. */
 export type Search = (visitor: Visitor, text: string, readings: Reading[], page: number) => Promise<Found>;
 
-/** Creates a function that searches the public audits for a client. It throws what `query` throws. */
+/** Creates a function that searches the public reports for a client. It throws what `query` throws. */
 export function createSearch(query: LimitedQuery): Search {
   return async (visitor, text, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);

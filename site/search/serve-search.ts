@@ -37,7 +37,7 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
     const { text, filters, page } = asked;
     return sendSpreadsheet(request, reply, await describeContext(request), {
       name: [
-        "audits",
+        "reports",
         text,
         filters.state,
         filters.year,

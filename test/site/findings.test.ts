@@ -581,7 +581,7 @@ describe("a search for findings", () => {
     ["/program/93.778.csv", "program-93.778"],
     ["/state/TX.csv", "state-TX"],
     ["/totals.csv?by=state&year=2023", "totals-by-state-2023"],
-    ["/search.csv?q=Ada+County&year=2023", "audits-Ada-County-2023"],
+    ["/search.csv?q=Ada+County&year=2023", "reports-Ada-County-2023"],
     ["/changes.csv?state=TX", "changes-TX"],
     ["/check.csv?u=ABCDEFGH1234&year=2023", "check-ABCDEFGH1234-2023"],
     ["/check.csv?u=ABCDEFGH1234,043015799&aln=93&rows=decisions&due=past", "decisions-past-2-entries-93"],
