@@ -4,7 +4,7 @@ import { readRelease } from "./deploy/release.ts";
 
 new Command("npm run release:stamp")
   .description(
-    "Prints the release of this checkout as JSON: its commit and the commits that it contains. Give it to the image's build as the build argument RELEASE, because an image has no Git.",
+    "Prints the release of this checkout as JSON: its commit and the commits that it contains. Pass it to the image build as the argument RELEASE, because an image has no Git.",
   )
   .allowExcessArguments(false)
   .parse();

@@ -22,7 +22,7 @@ export async function runAgreements(context: ProcessContext): Promise<void> {
   const parts = createProgram(
     context,
     "agreements",
-    "Manages the agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
+    "Manages the agreements under which an organization may see suppressed reports (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
     "0 success, 1 refused or failed, 2 invalid arguments.",
   );
 

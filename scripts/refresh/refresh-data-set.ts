@@ -42,7 +42,7 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   const source = from.startsWith("s3://") ? from : path.resolve(from);
   const storage = { ...options.storage, signal: signalLoss(client) };
   const files = await findFiles(source, storage, await readSourceTables(client));
-  report(`Reading ${files.length} files of ${source} ...`);
+  report(`Reading ${files.length === 1 ? "1 file" : `${files.length} files`} of ${source} ...`);
   const load = () => loadDataSet(client, files, options);
   if (options.dryRun) return { outcome: "checked", counts: (await lockPublication(client, load)).counts };
   const checksum = await computeChecksum(files);

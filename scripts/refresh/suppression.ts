@@ -47,10 +47,13 @@ export async function findPrevious(
 }
 
 export function describeKeptSuppressed(reports: string[]): string {
-  const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
+  const [kept, was] =
+    reports.length === 1
+      ? ["1 report stays suppressed, although the source files mark it", "It was"]
+      : [`${reports.length} reports stay suppressed, although the source files mark them`, "They were"];
   return (
-    `${count} suppressed, although the source files mark them as public: ${listReports(reports)}. ` +
-    "They were suppressed in an earlier data set. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again."
+    `${kept} as public: ${listReports(reports)}. ${was} suppressed in an earlier data set. ` +
+    "To make a report public, run npm run refresh -- --release REPORT_ID and refresh again."
   );
 }
 

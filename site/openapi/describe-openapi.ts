@@ -45,7 +45,7 @@ export function describeOpenApi(
     dataSet && `Data set ${dataSet.id}.`,
     others.length > 0 && `Other versions: ${others.join(", ")}.`,
   ];
-  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or your own key (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access. ${describeRequestsAtATime(limits)}`;
+  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or your own key (${describeRateLimit(limits, "individual")}). Suppressed reports and their PDFs require a key with Tribal access. ${describeRequestsAtATime(limits)}`;
   return {
     openapi: "3.1.0",
     info: {

@@ -107,7 +107,7 @@ it("a suppression counts even if its publication fails", async () => {
   expect(await publicReports()).toEqual([1, 2]);
   expect(await say()).toEqual([`report suppressed ${id(2)}`]);
   expect((await publish()).output).toContain(
-    `1 report stays suppressed, although the source files mark them as public: ${id(2)}`,
+    `1 report stays suppressed, although the source files mark it as public: ${id(2)}`,
   );
   expect(await publicReports()).toEqual([1]);
 });
