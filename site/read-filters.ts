@@ -24,6 +24,6 @@ export const pickProgram = ({ aln, program }: Readonly<Record<string, unknown>>)
 /** Refuses a file whose filter is not understood: a file of other rows than those that were asked for would go unnoticed. */
 export const refuseUnread = (rows: string, path: string): ErrorResponse =>
   makeError(400, "unknown_filter", {
-    message: `The ${rows} were not filtered, because a parameter is not understood.`,
-    hint: `Open ${path}, which says what is not understood, and take the address of the file from there.`,
+    message: `The file of ${rows} was not sent, because a parameter was not understood.`,
+    hint: `Open ${path} with the same parameters to see which one. Then use that page’s link to the file.`,
   });

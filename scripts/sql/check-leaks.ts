@@ -48,7 +48,7 @@ const describe = (heading: string, lines: string[]) => [heading, ...lines].join(
 /** What is wrong, and how to undo or keep it. */
 export function describeChangedRights(lines: string[]): string {
   const heading =
-    "The rights in this database differ from db/contracts/rights.txt, as the last deployment recorded it, or would:";
+    "The rights in this database differ, or would differ, from db/contracts/rights.txt as the last deployment recorded it:";
   const keep =
     "To keep what is unlisted, make it in a migration or a file, run npm run db:check -- --write, have the changed list reviewed, and deploy.";
   return describe(heading, lines) + (lines.some((line) => line.startsWith("Unlisted: ")) ? `\n${keep}` : "");

@@ -90,5 +90,5 @@ begin
 end
 $$;
 comment on function publication.describe_findings is
-  'Returns what public reports say of a program (aln), an agency or a state: totals by year, related programs, the programs of an agency with the most findings, findings by requirement, without one and by state, and the ten auditees with the most findings.';
+  'Returns what public reports say of a program (aln), an agency or a state: totals by year, related programs, the programs of an agency with the most findings, findings by requirement (and how many state none) and by state, and the ten auditees with the most findings.';
 grant execute on function publication.describe_findings to site;

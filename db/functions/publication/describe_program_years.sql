@@ -52,5 +52,5 @@ begin
 end
 $$;
 comment on function publication.describe_program_years is
-  'Returns the five newest audit years, how many programs (of an agency; null: of all) have findings in them, without awards that state no number, and one page of these programs with the findings of each year: sorted by the year that sort names, the most findings first, or by the findings of all five years.';
+  'Returns the five newest audit years, how many programs (of an agency; null: of all agencies) have findings in them, and one page of these programs with the findings of each year. Leaves out awards that state no program number. The page is sorted by the year that sort names, the most findings first, or by the findings of all five years.';
 grant execute on function publication.describe_program_years to site;

@@ -36,5 +36,5 @@ begin
 end
 $$;
 comment on function publication.search_programs is
-  'Returns the five programs with the most awards whose names in the awards have all these words, or the 20 longest if there are more: their numbers, most frequent names and awards.';
+  'Returns the five programs with the most awards whose names in the awards have all these words (of more than 20 words, the 20 longest): their numbers, most frequent names and awards.';
 grant execute on function publication.search_programs to site;
