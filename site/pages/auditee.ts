@@ -98,7 +98,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
       return {
         cells: [
           year,
-          isCovered ? "in the next report" : `no public report has this ${label}`,
+          isCovered ? "covered by the next report" : `no public report has this ${label}`,
           ...Array<string>(headings.length - 2).fill(""),
         ],
       };

@@ -191,7 +191,7 @@ function writeJumps({ decisions }: CheckResult): Content {
   const parts = [
     ["rows", "The list"],
     ...(decisions.length > 0 ? [["due", `Management decisions (${formatNumber(decisions.length)})`]] : []),
-    ["extract", "CSV, API, cite"],
+    ["extract", "CSV, API and citation"],
     ["form", "Check another list"],
   ];
   return html`<nav aria-label="On this page"><ul class="choices">${parts.map(([id, text]) => html`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>`;

@@ -52,7 +52,8 @@ ${result === undefined ? writeExamples(context) : [writeUnread(result), result.t
 const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were used.</p>`;
 
 const writeUnread = ({ unread }: SearchResult): Content =>
-  unread.length > 0 && html`<p class="notice">${unread.map((each) => `${each}. It was ignored.`).join(" ")}</p>`;
+  unread.length > 0 &&
+  html`<p class="notice">${unread.map((each) => `${each}. It was ignored.`).join(" ")}</p>`;
 
 function writeExamples({ facts }: PageContext): Html {
   return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a city, a UEI, an EIN, a report

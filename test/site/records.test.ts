@@ -463,7 +463,7 @@ describe("the page of an auditee", () => {
   });
 
   it("says that a report covers two years", async () => {
-    expect(await open("/auditee/BIENNIAL1234")).toContain("2022 in the next report 2021 Clean");
+    expect(await open("/auditee/BIENNIAL1234")).toContain("2022 covered by the next report 2021 Clean");
   });
 
   it("compares findings with public reports of the same kind and size, if there are 20", async () => {

@@ -195,7 +195,9 @@ describe("the home page", again, () => {
       .last()
       .fill((auditee?.name ?? "").toLowerCase().split(" ").reverse().join(" "));
     await page.keyboard.press("Enter");
-    const found = page.getByRole("group", { name: "Reports", exact: true }).getByText(auditee?.name ?? "", { exact: true });
+    const found = page
+      .getByRole("group", { name: "Reports", exact: true })
+      .getByText(auditee?.name ?? "", { exact: true });
     await found.first().waitFor();
     expect(await found.count()).toBeGreaterThanOrEqual(Number(auditee?.reports));
     const all = page.getByRole("listitem").filter({ hasText: "All of these reports" });
