@@ -446,10 +446,17 @@ test("pods on a lost node are replaced after 30 s, and the operators and the ref
         tolerationSeconds: 30,
       })),
     );
-    expect(patches.get("/spec/template/spec/topologySpreadConstraints")).toContainEqual(
-      expect.objectContaining({ topologyKey: "kubernetes.io/hostname", maxSkew: 1 }),
-    );
   }
+  // If a pod has several topology constraints that may be violated, the scheduler ignores all of them on a node without a zone.
+  const nodes = [expect.objectContaining({ topologyKey: "kubernetes.io/hostname", maxSkew: 1 })];
+  expect(read("operators").get("/spec/template/spec/topologySpreadConstraints")).toEqual(nodes);
+  expect(read("restricted").get("/spec/template/spec/affinity")).toMatchObject({
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { podAffinityTerm: { topologyKey: "kubernetes.io/hostname" } },
+      ],
+    },
+  });
   expect(read("operators").get("/spec/replicas")).toBe(2);
   // Calls wait for a refresher after a failover.
   const [refresher] = readBase("refresher.yaml");
