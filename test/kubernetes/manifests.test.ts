@@ -473,3 +473,16 @@ test("on-cluster.sh runs the commands in each section of docs/scaling.md", () =>
       expect(script).toMatch(new RegExp(`\\b(run|section) "?${heading}\\b`));
   }
 });
+
+test("on-cluster.sh runs the commands of the alerts' runbooks, or the runbook says that they were not tried", () => {
+  const script = readProjectFile("test/kubernetes/on-cluster.sh");
+  const parts = Array.from(script.matchAll(/run Alerts "(.+)"/g), ([, part = ""]) => part);
+  const commands = readBlocks(readProjectFile("docs/operations.md"), "Alerts").filter(
+    ({ language }) => language === "sh",
+  );
+  expect(commands).not.toEqual([]);
+  for (const { prose, text } of commands) {
+    const isRun = parts.some((part) => text.includes(part));
+    expect(isRun || /not tried\s+on a cluster/.test(prose), text).toBe(true);
+  }
+});
