@@ -446,10 +446,17 @@ test("pods on a lost node are replaced after 30 s, and the operators and the ref
         tolerationSeconds: 30,
       })),
     );
-    expect(patches.get("/spec/template/spec/topologySpreadConstraints")).toContainEqual(
-      expect.objectContaining({ topologyKey: "kubernetes.io/hostname", maxSkew: 1 }),
-    );
   }
+  // If a pod has several topology constraints that may be violated, the scheduler ignores all of them on a node without a zone.
+  const nodes = [expect.objectContaining({ topologyKey: "kubernetes.io/hostname", maxSkew: 1 })];
+  expect(read("operators").get("/spec/template/spec/topologySpreadConstraints")).toEqual(nodes);
+  expect(read("restricted").get("/spec/template/spec/affinity")).toMatchObject({
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { podAffinityTerm: { topologyKey: "kubernetes.io/hostname" } },
+      ],
+    },
+  });
   expect(read("operators").get("/spec/replicas")).toBe(2);
   // Calls wait for a refresher after a failover.
   const [refresher] = readBase("refresher.yaml");
@@ -464,5 +471,18 @@ test("on-cluster.sh runs the commands in each section of docs/scaling.md", () =>
   for (const [, heading = ""] of document.matchAll(/^## (.+)$/gm)) {
     if (readBlocks(document, heading).some(({ language }) => language === "sh"))
       expect(script).toMatch(new RegExp(`\\b(run|section) "?${heading}\\b`));
+  }
+});
+
+test("on-cluster.sh runs the commands of the alerts' runbooks, or the runbook says that they were not tried", () => {
+  const script = readProjectFile("test/kubernetes/on-cluster.sh");
+  const parts = Array.from(script.matchAll(/run Alerts "(.+)"/g), ([, part = ""]) => part);
+  const commands = readBlocks(readProjectFile("docs/operations.md"), "Alerts").filter(
+    ({ language }) => language === "sh",
+  );
+  expect(commands).not.toEqual([]);
+  for (const { prose, text } of commands) {
+    const isRun = parts.some((part) => text.includes(part));
+    expect(isRun || /not tried\s+on a cluster/.test(prose), text).toBe(true);
   }
 });

@@ -134,6 +134,9 @@ asked '200|400|50[34]' run "Disk full" wait=false
 sleep 20
 kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
 run "Disk full" "get node"
+# What the alerts' runbooks read, without the faults.
+SERVICE=site run Alerts "kubectl logs"
+run Alerts "get node"
 document=docs/scaling.md
 
 # What a restore must not undo. Two reports that are public in the sample, and in no chain of resubmissions.
