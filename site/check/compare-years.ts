@@ -16,10 +16,10 @@ export const findReportOf = ({ reports }: CheckedEntry, year: string): Checked |
 
 /** How the findings of an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
 export const changes = {
-  new: "New findings",
   more: "More findings",
+  new: "More findings, none before",
   fewer: "Fewer findings",
-  none: "No findings anymore",
+  none: "Fewer findings, none anymore",
 } as const;
 export type Change = keyof typeof changes;
 
@@ -34,6 +34,15 @@ export function judgeChange({ reports }: CheckedEntry, { years, aln }: Compared)
   if (newer === 0) return "none";
   return newer > older ? "more" : "fewer";
 }
+
+/** Whether the findings of an entry changed in a way that is asked for. New findings are more, and no findings are fewer. */
+export function hasChanged(entry: CheckedEntry, compared: Compared, change: Change): boolean {
+  const judged = judgeChange(entry, compared);
+  return (
+    judged === change || (judged === "new" && change === "more") || (judged === "none" && change === "fewer")
+  );
+}
+
 interface Compared {
   /** The newest first. */
   years: string[];

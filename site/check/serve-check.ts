@@ -7,7 +7,7 @@ import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import type { CheckList } from "./check-reports.ts";
-import { judgeChange, listYears } from "./compare-years.ts";
+import { hasChanged, listYears } from "./compare-years.ts";
 import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
 import { type Asked, readAsked, readWanted, type Wanted } from "./read-wanted.ts";
@@ -58,7 +58,7 @@ export function serveCheck(
     const path = writePath({ ...typed, ...writeWanted(wanted) });
     const years = listYears(checked, wanted);
     const shownEntries = checked.filter(
-      (entry) => !wanted.change || judgeChange(entry, { years, aln: wanted.aln }) === wanted.change,
+      (entry) => !wanted.change || hasChanged(entry, { years, aln: wanted.aln }, wanted.change),
     );
     return {
       ...{ typed, list, wanted, checked, shownEntries, path, today },

@@ -6,7 +6,7 @@ import {
   describeFound,
   describeReports,
   findReportOf,
-  judgeChange,
+  hasChanged,
   listReports,
 } from "../check/compare-years.ts";
 import {
@@ -386,7 +386,6 @@ ${rows.length === 0 ? html`<p>No entries.</p>` : scroll(name, table(name, ["Audi
 
 /** Links to the entries whose findings changed, with how many they are. */
 function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckResult): Html {
-  const judged = checked.map((entry) => judgeChange(entry, { years, aln }));
   const link = (value: Change | "", text: string, entries: number) => {
     const words = `${text} (${formatNumber(entries)})`;
     const current = value === (change ?? "") && html` aria-current="true"`;
@@ -395,7 +394,11 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
   return html`<nav class="printed" aria-label="Which entries"><ul class="choices">${link("", "All", checked.length)}${Object.entries(
     changes,
   ).map(([value, words]) =>
-    link(value as Change, words, judged.filter((each) => each === value).length),
+    link(
+      value as Change,
+      words,
+      checked.filter((entry) => hasChanged(entry, { years, aln }, value as Change)).length,
+    ),
   )}</ul></nav>
 <p class="hint">For each entry, the findings${aln && ` on ${aln}`} of the two newest of these reports are compared.</p>`;
 }

@@ -388,23 +388,36 @@ describe("a list", () => {
   });
 
   it.each([
-    ["", "new", ["Polk"]],
-    ["", "none", ["=cmd"]],
-    ["", "more", []],
-    ["&aln=10", "new", ["Polk"]],
-    ["&aln=84", "new", []],
-  ])("of several years shows only entries whose findings changed: %s %s", async (more, change, names) => {
-    const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
-    const { text } = await ask(`/check?${list}&change=${change}`);
-    expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
-    const words = { new: "New findings", more: "More findings", none: "No findings anymore" }[change];
-    expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
-    expect(text).toMatch(/#rows">All \(4\)<\/a>/);
-    const csv = await ask(`/check.csv?${list}&change=${change}`);
-    expect(
-      (parse(csv.text, { columns: true, bom: true }) as object[]).map((row) => "change" in row && row.change),
-    ).toEqual(names.map(() => change));
-  });
+    ["", "new", ["Polk"], "new"],
+    ["", "more", ["Polk"], "new"],
+    ["", "none", ["=cmd"], "none"],
+    ["", "fewer", ["=cmd"], "none"],
+    ["&aln=10", "new", ["Polk"], "new"],
+    ["&aln=84", "more", [], "-"],
+  ])(
+    "of several years shows only entries whose findings changed: %s %s",
+    async (more, change, names, judged) => {
+      const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
+      const { text } = await ask(`/check?${list}&change=${change}`);
+      expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
+      const words = {
+        more: "More findings",
+        new: "More findings, none before",
+        fewer: "Fewer findings",
+        none: "Fewer findings, none anymore",
+      }[change];
+      expect(text).toContain(
+        `&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`,
+      );
+      expect(text).toMatch(/#rows">All \(4\)<\/a>/);
+      const csv = await ask(`/check.csv?${list}&change=${change}`);
+      expect(
+        (parse(csv.text, { columns: true, bom: true }) as object[]).map(
+          (row) => "change" in row && row.change,
+        ),
+      ).toEqual(names.map(() => judged));
+    },
+  );
 
   it("leads to the years that are not beside each other", async () => {
     const list = "u=MESAMESA1234,362600524";

@@ -705,7 +705,7 @@ describe("the page of a program, an agency or a state", () => {
   it.each<[address: string, texts: string[]]>([
     [
       "/state/TX/findings.svg",
-      ["Findings by audit year, Texas", "2 findings in 1 public audit. Source: ", "/state/TX<"],
+      ["Findings by audit year, Texas", "2 findings in 1 public report. Source: ", "/state/TX<"],
     ],
     ["/program/93.778/expended.svg", ["$2.47M", "2 awards. Source: "]],
     ["/program/93.778/requirements.svg", ["I procurement, suspension and debarment"]],

@@ -64,7 +64,7 @@ it("the changes on the page are also a CSV file, and unknown tables of totals ge
   expect((await get("/changes")).body).toContain('<a href="/changes.csv">CSV for spreadsheets</a>');
   expect((await get("/totals.csv?by=constructor")).status).toBe(404);
   expect((await get("/totals.csv?by=state&year=1899")).status).toBe(400);
-  expect((await get("/totals?year=1899")).body).toContain("No public audit has the audit year");
+  expect((await get("/totals?year=1899")).body).toContain("No public report has the audit year");
 });
 
 it("the feed of changes is Atom that links to the page", async () => {
