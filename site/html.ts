@@ -6,7 +6,7 @@ export interface Html {
 /** Values in a template. Strings are escaped; false, null and undefined become nothing. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
-/** Writes HTML. Escapes every value, for text and for quoted attributes, unless it is Html already. */
+/** Writes HTML. Escapes every value, for text and for quoted attributes, unless it is Html already. HTML has no NUL. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   return { html: String.raw({ raw: parts }, ...values.map(write)) };
 }
@@ -15,7 +15,7 @@ function write(content: Content): string {
   if (content === false || content === null || content === undefined) return "";
   if (typeof content === "number") return String(content);
   if (typeof content === "string")
-    return content.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+    return content.replace(/[&<>"']/g, (character) => escapes[character] ?? "").replaceAll("\0", "\uFFFD");
   return "html" in content ? content.html : content.map(write).join("");
 }
 

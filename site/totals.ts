@@ -10,23 +10,11 @@ const sums = {
   material_weaknesses: z.number(),
 };
 
-/** The result of publication.describe_totals(): the rows of the API's tables with these names, and an example. */
+/** The result of publication.describe_totals(): the rows of the API's tables with these names. */
 export const totals = z.object({
   newest_submission: z.iso.date().nullable(),
   totals_by_state: z.array(z.object({ ...sums, auditee_state: z.string().nullable() })),
   totals_by_agency: z.array(z.object({ ...sums, federal_agency_prefix: z.string().nullable() })),
-  /** A new submission. */
-  example: z
-    .object({
-      auditee_name: z.string(),
-      auditee_city: z.string().nullable(),
-      auditee_state: z.string(),
-      audit_year: z.string(),
-      auditor_firm_name: z.string().nullable(),
-      federal_agency_prefix: z.string(),
-      federal_award_extension: z.string(),
-    })
-    .nullable(),
 });
 export type Totals = z.infer<typeof totals>;
 type Total = z.infer<z.ZodObject<typeof sums>>;

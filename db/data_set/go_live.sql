@@ -6,19 +6,21 @@ update disclosed.data_set set published_at = data_sets.published_at
 from publication.data_sets
 where data_sets.id = data_set.id and data_sets.state = 'live';
 
--- Which reports have public rows that differ from those in the previous data set.
+-- Which reports have public rows that differ from those in the previous data set. A superseded report that is current again is changed,
+-- not added, because the one that replaced it may have been suppressed.
 insert into publication.changes (from_data_set, to_data_set, added, changed, removed)
 select
   previous.id,
   live.id,
-  coalesce(array_agg(report_id order by report_id) filter (where is_there and not was_there), '{}'),
-  coalesce(array_agg(report_id order by report_id) filter (where is_there = was_there), '{}'),
+  coalesce(array_agg(report_id order by report_id) filter (where is_there and not was_known), '{}'),
+  coalesce(array_agg(report_id order by report_id) filter (where is_there = was_there or is_there and was_known), '{}'),
   coalesce(array_agg(report_id order by report_id) filter (where was_there and not is_there), '{}')
 from publication.data_sets as previous
 join publication.data_sets as live on live.state = 'live'
 left join (
   select
     report_id,
+    old.fingerprint is not null as was_known,
     coalesce(old.is_in_general, false) as was_there,
     coalesce(new.is_in_general, false) as is_there
   from disclosed_previous.fingerprints as old
@@ -30,8 +32,8 @@ where previous.state = 'previous'
 group by previous.id, live.id;
 delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 
--- Which parts of the changed reports differ. Resubmissions count as "other", with contacts and dates, because a chain also changes if a
--- member of it is suppressed. No value is recorded, because a report may be suppressed later.
+-- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", with contacts and dates,
+-- because a chain also changes if a member of it is suppressed. No value is recorded, because a report may be suppressed later.
 do $$
 declare
   ids text[];
@@ -62,7 +64,7 @@ begin
         )
         select array(
           select coalesce(string_agg(distinct found.part, ',' order by found.part), 'other')
-          from unnest($1) with ordinality as listed (report_id, place)
+          from unnest($2) with ordinality as listed (report_id, place)
           left join found using (report_id)
           group by listed.place
           order by listed.place
@@ -98,7 +100,8 @@ begin
       from unnest(array['disclosed_previous.' || tables.name, 'disclosed.' || tables.name]) with ordinality as sides (name, place)
     ) as hashed
     where tables.is_source and tables.name <> 'general'
-  ) into parts using ids;
+  ) into parts
+  using array(select report_id from disclosed_previous.general where report_id = any (ids)), ids;
   update publication.changes set changed_parts = parts where changes.published_at = now();
 end
 $$;

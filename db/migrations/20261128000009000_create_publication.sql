@@ -86,9 +86,9 @@ create table publication.changes (
 comment on table publication.changes is
   'The last 100 publications and rollbacks, and the reports whose public rows were added, changed or removed by each.';
 comment on column publication.changes.number is 'Numbers publications and rollbacks chronologically.';
-comment on column publication.changes.added is 'Reports with a new public row in the table general, ordered by ID.';
+comment on column publication.changes.added is 'Reports that had no public row before, ordered by ID.';
 comment on column publication.changes.changed is
-  'Reports whose public rows changed in any table, unless "added" or "removed" lists the report. These include superseded reports, whose only public rows are in the table resubmission.';
+  'Reports whose public rows changed in any table, unless "added" or "removed" lists the report. These include superseded reports, whose only public rows are in the table resubmission, and those that are current again.';
 comment on column publication.changes.changed_parts is
   'For each report of "changed", which parts of it changed: findings,awards. Null if so many reports changed that nobody looked.';
 comment on column publication.changes.removed is

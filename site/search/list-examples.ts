@@ -1,19 +1,23 @@
 import { agencyAbbreviations, states } from "../names.ts";
 import type { Totals } from "../totals.ts";
 
-/** Searches that find something in the live data set: they describe one of its newest submissions. */
+/** Searches that find something in the live data set: they name the state and the agency with the most reports of a year. */
 export function listExamples(totals: Totals | null | undefined): string[] {
-  const { example } = totals ?? {};
-  if (!example) return [];
-  const { auditee_state: code, audit_year: year, federal_agency_prefix: prefix } = example;
-  const state = states[code] ?? code;
-  const agencies = Object.entries(agencyAbbreviations);
-  const agency = agencies.find(([, each]) => each === prefix)?.[0] ?? prefix;
-  return [
-    `${prefix}.${example.federal_award_extension} ${code} ${year}`,
-    `${example.auditee_name}, ${state}`,
-    `${agency} ${state}`,
-    `${state} ${year}`,
-    ...[example.auditee_city, example.auditor_firm_name].filter((name) => name !== null && name !== ""),
-  ].filter((each) => each !== null);
+  const largest = findLargest(
+    (totals?.totals_by_state ?? []).filter(
+      ({ auditee_state: code, audit_year: year }) => year && states[code ?? ""],
+    ),
+  );
+  if (largest === undefined) return [];
+  const { auditee_state: code, audit_year: year } = largest;
+  const state = states[code ?? ""];
+  const ofYear = findLargest(
+    (totals?.totals_by_agency ?? []).filter((row) => row.federal_agency_prefix && row.audit_year === year),
+  );
+  const prefix = ofYear?.federal_agency_prefix;
+  const agency = Object.entries(agencyAbbreviations).find(([, each]) => each === prefix)?.[0] ?? prefix;
+  return [...(agency ? [`${agency} ${state}`, `${agency} ${code} ${year}`] : []), `${state} ${year}`];
 }
+
+const findLargest = <Row extends { submissions: number }>(rows: Row[]): Row | undefined =>
+  rows.toSorted((one, other) => other.submissions - one.submissions)[0];

@@ -17,7 +17,10 @@ export interface Reading {
 
 /** Makes a search one line of text that PostgreSQL can store. */
 export function cleanSearch(typed: unknown): string {
-  return String(typeof typed === "string" ? typed : "")
+  return [typed]
+    .flat()
+    .filter((text) => typeof text === "string")
+    .join(" ")
     .normalize("NFC")
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, " ")
     .trim();

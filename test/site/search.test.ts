@@ -553,6 +553,12 @@ describe("what people and programs may type", () => {
     }
   });
 
+  it("may be in several parameters", async () => {
+    const asked = await get("/search?q=polk&q=iowa");
+    expect(asked.text).toContain('value="polk iowa"');
+    expect(asked.text).toContain("POLK COUNTY");
+  });
+
   it("is not read after its first 200 characters, not even to suggest another search", async () => {
     const { text } = await search(`${"zq ".repeat(70)}Texs`);
     expect(text).toContain("Only the first 200 characters were used.");
@@ -563,6 +569,7 @@ describe("what people and programs may type", () => {
     const { text } = await search('<script>alert(1)</script>"onfocus="x');
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;onfocus=&quot;x");
+    expect((await get("/search?q=polk&state=%00")).text).not.toContain("\0");
     const { text: found } = await search("bold sons");
     expect(found).toContain("&lt;b onclick=&quot;alert(1)&quot;&gt;50%_\\ Bold &amp; Sons");
   });

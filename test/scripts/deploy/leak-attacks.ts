@@ -375,8 +375,6 @@ export const attacks: Record<string, string> = {
     "describe_program_years() counts other findings than the public ones",
   "update suppressed.general set fac_accepted_date = '2099-01-01'; do $$ begin execute replace(pg_get_functiondef('publication.describe_totals()'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
     "describe_totals() knows a newer report than the public ones",
-  "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('newest_submission', (select max(fac_accepted_date) from disclosed.general), 'example', (select to_jsonb(general) from suppressed.general limit 1)) $$":
-    "describe_totals() names a suppressed report",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "Unlisted: function publication.describe_totals() runs as the deploying role",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*)))) from (select from disclosed.federal_awards union all select from suppressed.federal_awards) as rows $$":

@@ -100,6 +100,13 @@ it("lists a superseded report as removed, although it stays in resubmission", as
   ];
   await publish([1, 2, 4, 5, 8], [], { 4: "Another name" }, chain);
   expect(await readLast()).toEqual({ added: [8], changed: [], removed: [5] });
+  // The older report is current again. To add it would name the auditee of the removed one.
+  await publish([1, 2, 4, 5, 8], [8], { 4: "Another name" }, chain);
+  expect(await readLast()).toEqual({ added: [], changed: [5], removed: [8] });
+  const [parts] = await here.list(
+    "select changed_parts from publication.changes order by number desc limit 1",
+  );
+  expect(parts).toEqual(["other"]);
 });
 
 it("keeps the lists of the last 100 publications and rollbacks, without gaps", async () => {
