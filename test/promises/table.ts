@@ -747,7 +747,7 @@ const kubernetes: PromiseOfFile[] = [
       gateway: ["8100/status/ready", "8100/status/ready", "8100/status"],
       "postgrest-reader": ["3001/ready", "3001/live", "3001/live"],
       "postgrest-writer": ["3001/ready", "3001/live", "3001/live"],
-      refresher: [undefined, "8007/readyz", "8007/healthz"],
+      refresher: ["8007/healthz", "8007/readyz", "8007/healthz"],
       "report-service": ["8001/readyz", "8001/healthz", "8001/healthz"],
       site: ["8001/readyz", "8001/healthz", "8001/healthz"],
     },
