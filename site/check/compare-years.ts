@@ -24,9 +24,9 @@ export const changes = {
 export type Change = keyof typeof changes;
 
 /** Compares the newest two of the reports that are beside each other. Undefined if there is one, or as many findings. */
-export function judgeChange({ reports }: CheckedEntry, { years, aln }: Compared): Change | undefined {
+export function judgeChange(entry: CheckedEntry, { years, aln }: Compared): Change | undefined {
   const [newer, older] = years
-    .map((year) => reports.find(({ audit_year: each }) => each === year))
+    .map((year) => findReportOf(entry, year))
     .filter((report) => report !== undefined)
     .map((report) => (aln === undefined ? report.findings : (report.findings_on_aln ?? 0)));
   if (newer === undefined || older === undefined || newer === older) return undefined;

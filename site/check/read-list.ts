@@ -88,9 +88,15 @@ function readEntry(typed: string): Entry | undefined {
   return uei === undefined ? undefined : { typed, kind: "UEI", id: uei };
 }
 
+/** Whether a text has the form that reports have UEIs in. */
+export const isUei = (text: string): boolean => /^[A-Z0-9]{12}$/.test(text);
+
+/** Whether a text has the form that reports have EINs in. */
+export const isEin = (text: string): boolean => /^\d{9}$/.test(text);
+
 /** Reads a UEI. UEIs contain no I and no O, but some reports have such IDs. Nearly all UEIs contain a digit, unlike names of 12 letters. */
 export const readUei = (word: string): string | undefined =>
-  /^[A-Z0-9]{12}$/.test(word) && (/\d/.test(word) || !/[IO]/.test(word)) ? word : undefined;
+  isUei(word) && (/\d/.test(word) || !/[IO]/.test(word)) ? word : undefined;
 
 /** Whether a text is written like a report ID. */
 export const isReportId = (text: string): boolean => /^\d{4}-\d\d-[A-Z]+-\d{10}$/.test(text);

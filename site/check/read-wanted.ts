@@ -94,3 +94,19 @@ export function readWanted({ year, aln, due, sort, change, rows }: Asked): Wante
 const rowsOfFiles = { reports: true, decisions: true };
 const isKey = <Key extends string>(values: Readonly<Record<Key, unknown>>, typed: string): typed is Key =>
   Object.hasOwn(values, typed);
+
+/** What was understood, as parameters. */
+export const writeWanted = ({
+  years,
+  isByYear,
+  aln,
+  due,
+  sort,
+  change,
+}: Wanted): Omit<Asked, "list" | "rows"> => ({
+  year: years?.join(",") ?? (isByYear ? "all" : ""),
+  aln: aln ?? "",
+  due: due ?? "",
+  sort: sort ?? "",
+  change: change ?? "",
+});

@@ -10,7 +10,7 @@ import type { CheckList } from "./check-reports.ts";
 import { hasChanged, listYears } from "./compare-years.ts";
 import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
-import { type Asked, readAsked, readWanted, type Wanted } from "./read-wanted.ts";
+import { type Asked, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
 import { writeCheckTable, writeComparisonTable, writeDecisionTable } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
@@ -115,15 +115,6 @@ function writePath({ list, year, aln, due, sort, change }: Omit<Asked, "rows">):
     .replaceAll("%2C", ",");
   return !address ? undefined : `/check?u=${address}${others && `&${others}`}`;
 }
-
-/** What was understood, as parameters. */
-const writeWanted = ({ years, isByYear, aln, due, sort, change }: Wanted): Omit<Asked, "list" | "rows"> => ({
-  year: years?.join(",") ?? (isByYear ? "all" : ""),
-  aln: aln ?? "",
-  due: due ?? "",
-  sort: sort ?? "",
-  change: change ?? "",
-});
 
 const notAForm = makeError(415, "not_a_form", {
   message: "The list was not received, because it was not sent as a form.",

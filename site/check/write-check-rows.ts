@@ -41,15 +41,18 @@ export const listFiled = ({ filed }: Checked): string =>
   filed.map((year) => year ?? "year not stated").join(", ");
 
 /** What every row has of its entry. */
-const writeEntry = (entry: CheckedEntry, wanted: Wanted) => ({
-  entry: entry.typed,
-  kind: entry.kind,
-  id: entry.kind && entry.id,
-  answer: describeAnswer(entry, wanted),
-  auditee_name: (entry.report ?? entry.other)?.auditee_name,
-  auditee_uei: (entry.report ?? entry.other)?.auditee_uei,
-  auditee_state: (entry.report ?? entry.other)?.auditee_state,
-});
+function writeEntry(entry: CheckedEntry, wanted: Wanted) {
+  const auditee = entry.report ?? entry.other;
+  return {
+    entry: entry.typed,
+    kind: entry.kind,
+    id: entry.kind && entry.id,
+    answer: describeAnswer(entry, wanted),
+    auditee_name: auditee?.auditee_name,
+    auditee_uei: auditee?.auditee_uei,
+    auditee_state: auditee?.auditee_state,
+  };
+}
 
 /** Writes a checked list in its order. */
 export function writeCheckTable(

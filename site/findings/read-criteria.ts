@@ -74,8 +74,7 @@ const readField: Record<Field, ReadField> = {
     const [, number] = /^(.*?) ?\*$/.exec(text) ?? [];
     const program = readAlnOrAgency(number ?? text);
     if (number !== undefined) return hasLetterCodes(program) ? { aln_and_letters: program } : undefined;
-    if (program === undefined) return undefined;
-    return program.includes(".") ? { aln: program } : { agency: program };
+    return program === undefined ? undefined : ofProgram(program);
   },
   auditee: (text) => {
     const auditee = readEin(text) ?? readUei(text.toUpperCase());
@@ -112,6 +111,10 @@ const readField: Record<Field, ReadField> = {
 };
 
 /** Whether a program's number may have letter codes: 84.425 may, 84.425D may not. */
+/** The findings on a program, by its number, or on an agency, by its first two digits. */
+export const ofProgram = (program: string): FindingCriteria =>
+  program.includes(".") ? { aln: program } : { agency: program };
+
 const hasLetterCodes = (aln: string | undefined): aln is string => /^\d\d\.\d{3}$/.test(aln ?? "");
 
 /** Whether a text is a date that the calendar has, such as 2026-01-31. */
@@ -137,9 +140,8 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
     const typed = field === "program" ? pickProgram(parameters) : parameters[field];
-    const values = [typed].flat();
     // A list may be in several parameters.
-    const text = cleanSearch(field === "u" ? values.join(" ") : values.at(-1));
+    const text = cleanSearch(field === "u" ? typed : [typed].flat().at(-1));
     if (text === "") continue;
     const read = readField[field](text);
     if (read === undefined) asked.ignored.push([field, cut(text, longestWords)]);

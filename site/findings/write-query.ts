@@ -1,4 +1,5 @@
 import { quote } from "../aln.ts";
+import { isEin, isReportId, isUei } from "../check/read-list.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { writeExtra } from "../write-target.ts";
 import { type FoundFindings, mostInFile, type WordsPart } from "./find-findings.ts";
@@ -38,13 +39,13 @@ export function writeFindingsQueries(criteria: FindingCriteria, found: Understoo
 
 /** The kinds of IDs of a list, and the column that has each. Only general has EINs. */
 const idColumns = [
-  { name: "UEI", column: "auditee_uei", is: /^[A-Z0-9]{12}$/ },
-  { name: "EIN", column: "general.auditee_ein", is: /^\d{9}$/ },
-  { name: "report ID", column: "report_id", is: /-/ },
+  { name: "UEI", column: "auditee_uei", is: isUei },
+  { name: "EIN", column: "general.auditee_ein", is: isEin },
+  { name: "report ID", column: "report_id", is: isReportId },
 ];
 const splitByColumn = (u: string) =>
   idColumns
-    .map(({ is, ...column }) => ({ ...column, ids: splitList(u).filter((id) => is.test(id)) }))
+    .map(({ is, ...column }) => ({ ...column, ids: splitList(u).filter(is) }))
     .filter(({ ids }) => ids.length > 0);
 
 const order = ["fac_accepted_date.desc.nullslast", "report_id.desc"];

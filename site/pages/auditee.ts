@@ -1,6 +1,6 @@
 import type { Auditee, AuditeeReport } from "../auditee.ts";
 import { readChangesFilter } from "../changes-filter.ts";
-import { explainUei } from "../check/read-list.ts";
+import { explainUei, isEin, isUei } from "../check/read-list.ts";
 import { count, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { capitalize, formatMoney, formatNumber } from "../format.ts";
@@ -47,7 +47,7 @@ export function writeUnknownAuditee(context: PageContext, typed: string): string
 /** Says what may be wrong with a UEI or EIN that no public report has. One of suppressed reports is like an unknown one. */
 export function adviseOnAuditee({ facts }: PageContext, typed: string): Html {
   const id = typed.replace("-", "").toUpperCase();
-  if (!/^([A-Z0-9]{12}|\d{9})$/.test(id))
+  if (!isUei(id) && !isEin(id))
     return html`<p><code class="id">${cut(typed, 60)}</code> is neither a UEI, which has 12 letters and digits, nor an EIN, which has 9 digits.</p>`;
   const filter = {
     column: id.length === 9 ? "auditee_ein" : "auditee_uei",

@@ -17,7 +17,7 @@ import {
   filterDecisions,
 } from "../check/decisions.ts";
 import { type List, mostEntries } from "../check/read-list.ts";
-import { type Asked, mostYears, type Wanted } from "../check/read-wanted.ts";
+import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
 import {
   describeAnswer,
   describeMissing,
@@ -27,7 +27,7 @@ import {
 } from "../check/write-check-rows.ts";
 import { count, questionedCostsNote } from "../finding-words.ts";
 import { mostInFile } from "../findings/find-findings.ts";
-import { linkFindings } from "../findings/read-criteria.ts";
+import { linkFindings, ofProgram } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
 import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -163,7 +163,7 @@ function linkToFindings(
     ? undefined
     : linkFindings(
         {
-          ...ofProgram(aln),
+          ...(aln !== undefined && ofProgram(aln)),
           ...(year !== undefined && { year }),
           u: list.entries.map(({ id }) => id).join(","),
         },
@@ -171,9 +171,6 @@ function linkToFindings(
         file,
       );
 }
-
-const ofProgram = (aln: string | undefined): { aln?: string; agency?: string } =>
-  aln === undefined ? {} : aln.includes(".") ? { aln } : { agency: aln };
 
 /** Leads to the findings of all reports of a list, including older ones. */
 function writeFindingsLink(result: CheckResult): Content {
@@ -286,9 +283,7 @@ function writeDecisions(result: CheckResult): Content {
     dueFilters,
   ).map(([filter, words]) => {
     const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, today).length)})`;
-    const isShown = filter === due;
-    const current = isShown && html` aria-current="true"`;
-    return html`<li>${path ? html`<a href="${changePath(path, { due: filter })}#due"${current}>${text}</a>` : writeButton(text, "/check#due", "due", filter, "link", current)}</li>`;
+    return html`<li>${linkChoice(path, text, { due: filter }, "#due", filter === due)}</li>`;
   })}</ul></nav>
 <p>${describeDecisions(result)}</p>
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
@@ -324,6 +319,20 @@ function changePath(path: string, choice: Record<string, string>): string {
   return [first, String(parameters).replaceAll("%2C", ",")].filter(Boolean).join("&");
 }
 
+/** A link to the check with another choice. If its list is too long for an address, a button, which sends the first of several. */
+function linkChoice(
+  path: string | undefined,
+  text: string,
+  choice: Record<string, string>,
+  place = "",
+  isCurrent = false,
+): Html {
+  const current = isCurrent && html` aria-current="true"`;
+  if (path !== undefined) return html`<a href="${changePath(path, choice)}${place}"${current}>${text}</a>`;
+  const [[name, value] = ["", ""]] = Object.entries(choice);
+  return writeButton(text, `/check${place}`, name, value, "link", current);
+}
+
 /** A date on which a decision is due, marked if it is past or near. */
 const writeDueDate = (due: string | null, today: string): Content =>
   due === null
@@ -342,7 +351,7 @@ function writeYears({ checked, years, path, wanted: { aln } }: CheckResult): Htm
   const reports = listReports(checked);
   return html`<ul class="printed">${years.map((year) => {
     const ofYear = reports.filter((report) => report.audit_year === year);
-    return html`<li>${path ? html`<a href="${changePath(path, { year, change: "" })}">${year}</a>` : writeButton(year, "/check", "year", year)}: ${
+    return html`<li>${linkChoice(path, year, { year, change: "" })}: ${
       ofYear.length === 0
         ? "no public report."
         : `${count(ofYear.length, "report")}. Of these, ${describeReports(ofYear, aln)}`
@@ -358,11 +367,10 @@ function writeOtherYears(checked: CheckedEntry[], years: string[], path: string 
     .filter((year) => year !== null && !years.includes(year))
     .sort()
     .reverse();
-  const links = Array.from({ length: Math.ceil(others.length / mostYears) }, (_, part) => {
-    const compared = others.slice(part * mostYears, (part + 1) * mostYears).join(",");
-    const text = compared.replaceAll(",", ", ");
-    return html`${part > 0 && "; "}${path ? html`<a href="${changePath(path, { year: compared })}">${text}</a>` : writeButton(text, "/check", "year", compared)}`;
-  });
+  const links = splitInto(others, mostYears).map(
+    (compared, part) =>
+      html`${part > 0 && "; "}${linkChoice(path, compared.join(", "), { year: compared.join(",") })}`,
+  );
   return (
     links.length > 0 &&
     html`<p class="hint only-screen">At most ${mostYears} audit years are shown side by side. Other years of this list: ${links}.</p>`
@@ -388,8 +396,7 @@ ${rows.length === 0 ? html`<p>No entries.</p>` : scroll(name, table(name, ["Audi
 function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckResult): Html {
   const link = (value: Change | "", text: string, entries: number) => {
     const words = `${text} (${formatNumber(entries)})`;
-    const current = value === (change ?? "") && html` aria-current="true"`;
-    return html`<li>${path ? html`<a href="${changePath(path, { change: value })}#rows"${current}>${words}</a>` : writeButton(words, "/check#rows", "change", value, "link", current)}</li>`;
+    return html`<li>${linkChoice(path, words, { change: value }, "#rows", value === (change ?? ""))}</li>`;
   };
   return html`<nav class="printed" aria-label="Which entries"><ul class="choices">${link("", "All", checked.length)}${Object.entries(
     changes,
@@ -428,9 +435,8 @@ function writeRows({ checked, today, path, wanted }: CheckResult): Html {
     "Management decision due",
   ];
   const rows = checked.map((entry) => ({ cells: writeCells(entry, wanted, today) }));
-  const compare = "Compare the years";
   return html`<h2 id="rows">The list</h2>
-<p class="hint">${questionedCostsNote} ${path ? html`<a href="${changePath(path, { year: "all" })}">${compare}</a>` : writeButton(compare, "/check", "year", "all")} side by side.</p>
+<p class="hint">${questionedCostsNote} ${linkChoice(path, "Compare the years", { year: "all" })} side by side.</p>
 ${scroll("The list", table("The list", headings, rows))}`;
 }
 
@@ -482,7 +488,9 @@ const writeAgain = ({
   typed,
   wanted,
 }: CheckResult): Html => html`<form id="again" action="/check" method="post">
-<input type="hidden" name="u" value="${typed.list}"><input type="hidden" name="year" value="${wanted.years?.join(",") ?? (wanted.isByYear && "all")}"><input type="hidden" name="aln" value="${wanted.aln ?? ""}"><input type="hidden" name="due" value="${wanted.due ?? ""}"><input type="hidden" name="sort" value="${wanted.sort ?? ""}"><input type="hidden" name="change" value="${wanted.change ?? ""}"></form>`;
+${Object.entries({ u: typed.list, ...writeWanted(wanted) }).map(
+  ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+)}</form>`;
 
 /** A button that sends the list again with a choice. */
 const writeButton = (
@@ -495,6 +503,11 @@ const writeButton = (
 ): Html =>
   html`<button type="submit" form="again" formaction="${path}" name="${name}" value="${value}"${kind && html` class="${kind}"`}${current}>${text}</button>`;
 
+const splitInto = <Item>(items: Item[], most: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / most) }, (_, part) =>
+    items.slice(part * most, (part + 1) * most),
+  );
+
 /** Requests whose addresses every proxy accepts. */
 const idsInRequest = 200;
 /** The most reports that a page writes requests for. A comparison may have more. */
@@ -505,15 +518,13 @@ function writeSource(context: PageContext, result: CheckResult): Content {
   const { aln } = wanted;
   const all = listReports(checked).map(({ report_id: id }) => id);
   const ids = all.slice(0, mostInRequests);
-  const parts = Array.from({ length: Math.ceil(ids.length / idsInRequest) }, (_, part) =>
-    ids.slice(part * idsInRequest, (part + 1) * idsInRequest),
-  );
+  const parts = splitInto(ids, idsInRequest);
   const of = (part: number) => (parts.length > 1 ? `, part ${part + 1} of ${parts.length}` : "");
   const requests = parts.flatMap((listed, part) => {
     const filters = [{ column: "report_id", operator: "in" as const, value: listed.join("\n") }];
     return [
       { name: `Reports${of(part)}`, query: { ...emptyQuery, filters, limit: idsInRequest } },
-      ...writeFindingsQueries(ofProgram(aln)).map(({ query }) => ({
+      ...writeFindingsQueries(aln === undefined ? {} : ofProgram(aln)).map(({ query }) => ({
         name: `Their findings${aln ? ` on ${aln}` : ""}${of(part)}`,
         query: { ...query, filters, limit: largestLimit },
       })),

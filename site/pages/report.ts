@@ -1,6 +1,6 @@
 import { joinAln } from "../aln.ts";
 import type { Column, Table } from "../api-description.ts";
-import { isReportId } from "../check/read-list.ts";
+import { isEin, isReportId, isUei } from "../check/read-list.ts";
 import { describeOpinion, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { formatDay, formatMoney, formatNumber, writeEasternDate } from "../format.ts";
@@ -93,13 +93,13 @@ export function adviseOnReport(
 
 /** The path of an auditee's page. Older reports have no UEI. */
 export function linkToAuditee({ auditee_uei: uei, auditee_ein: ein }: Row): string | undefined {
-  if (/^[A-Z0-9]{12}$/.test(String(uei))) return `/auditee/${uei}`;
-  return /^\d{9}$/.test(String(ein)) ? `/auditee/${ein}` : undefined;
+  if (isUei(String(uei))) return `/auditee/${uei}`;
+  return isEin(String(ein)) ? `/auditee/${ein}` : undefined;
 }
 
 /** The path of an auditor's reports. */
 export function linkToAuditor({ auditor_ein: ein, auditor_firm_name: name }: Row): string | undefined {
-  const searched = /^\d{9}$/.test(String(ein)) ? String(ein) : String(name ?? "");
+  const searched = isEin(String(ein)) ? String(ein) : String(name ?? "");
   return searched === "" ? undefined : `/search?${new URLSearchParams({ q: searched })}`;
 }
 
@@ -118,21 +118,19 @@ function writeFacts(report: Report): Html {
     ["Federal awards expended", typeof expended === "number" && formatMoney(expended)],
     ["Opinion on the financial statements", describeOpinion(report.result)],
     ["Auditee", [entityTypes[String(general.entity_type)], place].filter(Boolean).join(", ")],
-    ["UEI", writeId(/^[A-Z0-9]{12}$/, general.auditee_uei)],
-    ["EIN", writeId(/^\d{9}$/, general.auditee_ein)],
+    ["UEI", isUei(String(general.auditee_uei)) && writeId(general.auditee_uei)],
+    ["EIN", isEin(String(general.auditee_ein)) && writeId(general.auditee_ein)],
     ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
     ["Accepted", String(day("fac_accepted_date") || "not stated")],
     ["Management decision due", describeDecision(report)],
-    ["Report ID", html`<code class="id">${String(general.report_id)}</code>`],
+    ["Report ID", writeId(general.report_id)],
   ];
   return html`<dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
 
-/** An ID in the form that all others have. Older reports have no UEI. */
-const writeId = (form: RegExp, id: unknown): Content =>
-  form.test(String(id)) && html`<code class="id">${String(id)}</code>`;
+const writeId = (id: unknown): Html => html`<code class="id">${String(id)}</code>`;
 
 /** When the management decision on the findings is due. */
 function describeDecision({ counts, management_decision_due: due }: Report): Content {

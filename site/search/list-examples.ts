@@ -1,7 +1,7 @@
 import { agencyAbbreviations, states } from "../names.ts";
 import type { Totals } from "../totals.ts";
 
-/** Searches that find something in the live data set: they name the state and the agency with the most reports of a year. */
+/** Searches that suit the live data set: they name the state and the agency with the most reports of a year. */
 export function listExamples(totals: Totals | null | undefined): string[] {
   const largest = findLargest(
     (totals?.totals_by_state ?? []).filter(
