@@ -234,6 +234,9 @@ it("a filter lists reports that are public now and were added or changed, and no
   const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined }, all);
   expect(feed).toContain("Name 5002");
   expect(feed).not.toContain("Name 5003");
+  // Of a list that is not understood, it cannot be said that nothing changed.
+  expect(writePage([], { state: "TX", u: "nonsense" }, all)).not.toContain("None of");
+  expect(writePage([], { state: "IA" }, all)).toContain("None of");
 });
 
 it("the page and the feeds stop naming a report as soon as it is suppressed", async () => {
