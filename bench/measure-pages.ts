@@ -6,35 +6,56 @@ import { pageSearches } from "./page-searches.ts";
 import type { Table } from "./results.ts";
 
 const slowestShown = 3;
+const longestAddress = 6000;
 
 /** Measures the pages of the app. */
 export async function measurePages({ facts, client }: BenchStack, turns: number): Promise<Table> {
   const { rows } = await client.query<{ report_id: string; auditee_uei: string }>(
-    "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' order by md5(report_id) limit 20",
+    "select report_id, auditee_uei from disclosed.general where auditee_uei <> 'GSA_MIGRATION' order by md5(report_id) limit 1000",
   );
+  const reports = rows.slice(0, 20);
+  const ueis = rows.map(({ auditee_uei }) => auditee_uei);
+  const list = ueis.slice(0, 60).join();
   const search = (words: string) => `/search?q=${encodeURIComponent(words)}`;
   const kinds: Record<string, string[]> = {
     "searches of `page-searches.ts`": pageSearches.map(search),
-    "record of a report": rows.map(({ report_id }) => `/record/${report_id}`),
-    "reports of an auditee": rows.map(({ auditee_uei }) => `/auditee/${auditee_uei}`),
-    "findings by words": ["procurement", "payroll", "late reporting", "firefighter"].map(
-      (words) => `/findings?words=${encodeURIComponent(words)}`,
-    ),
-    "findings by filters": ["state=TX&year=2022", "program=93.778", "requirement=L", "repeat=Y"].map(
-      (filter) => `/findings?${filter}`,
+    "record of a report": reports.map(({ report_id }) => `/record/${report_id}`),
+    "reports of an auditee": reports.map(({ auditee_uei }) => `/auditee/${auditee_uei}`),
+    "findings by words": [
+      "procurement",
+      "payroll",
+      "late reporting",
+      "firefighter",
+      "procurement or suspension or debarment",
+      '"internal control" "segregation of duties"',
+    ].map((words) => `/findings?words=${encodeURIComponent(words)}`),
+    "findings by filters": [
+      "state=TX&year=2022",
+      "program=93.778",
+      "requirement=L",
+      "requirement=C,L&state=CA,TX",
+      "repeat=Y",
+      "program=84&direct=Y&questioned_costs=Y",
+      `u=${list}`,
+    ].map((filter) => `/findings?${filter}`),
+    "check of 60 UEIs": ["", "&year=2022", "&year=all", "&aln=84"].map((more) => `/check?u=${list}${more}`),
+    // Their address is too long, so they are posted.
+    "check of 1,000 UEIs": ["", "&year=all", "&year=all&aln=84"].map(
+      (more) => `/check?u=${[...new Set(ueis)].join()}${more}`,
     ),
     "program, agency, state": ["/program/93.778", "/program/84.010", "/agency/93", "/state/TX", "/state/CA"],
     "home, totals, changes": ["/", "/totals", "/changes"],
   };
   let requests = 0;
   /** An address may open 60 pages a minute. */
-  const send = (page: string) => {
+  const send = (address: string) => {
+    const [page = "", list] = address.length > longestAddress ? address.split("?") : [address];
     requests += 1;
     const agent = new Agent({
       connections: 1,
       localAddress: `127.4.${(requests >> 7) % 250}.${(requests % 128) + 1}`,
     });
-    return ask(facts.app_url + page, {}, 200, agent).finally(() => agent.close());
+    return ask(facts.app_url + page, {}, 200, agent, list).finally(() => agent.close());
   };
   const results: Table["rows"] = {};
   for (const [kind, pages] of Object.entries(kinds)) {
@@ -45,7 +66,7 @@ export async function measurePages({ facts, client }: BenchStack, turns: number)
         turns,
         () => send(page),
       );
-      costs.push({ page, all: sum(cost), PostgreSQL: cost.PostgreSQL ?? 0 });
+      costs.push({ page: page.slice(0, 80), all: sum(cost), PostgreSQL: cost.PostgreSQL ?? 0 });
     }
     const all = costs.map(({ all }) => all);
     results[kind] = {

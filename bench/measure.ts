@@ -16,7 +16,7 @@ interface MeasureOptions {
 const agent = new Agent({ connections: 64, keepAliveTimeout: 10_000 });
 
 /**
- * Sends a request and reads the response to its end.
+ * Sends a request, or a form, and reads the response to its end.
  *
  * @throws Error if the status is not the expected one
  */
@@ -25,9 +25,17 @@ export async function ask(
   headers: Record<string, string> = {},
   expectedStatus = 200,
   dispatcher = agent,
+  form?: string,
 ) {
   const { origin, pathname, search } = new URL(url);
-  const response = await dispatcher.request({ origin, path: pathname + search, method: "GET", headers });
+  const response = await dispatcher.request({
+    origin,
+    path: pathname + search,
+    method: form === undefined ? "GET" : "POST",
+    headers:
+      form === undefined ? headers : { ...headers, "content-type": "application/x-www-form-urlencoded" },
+    body: form ?? null,
+  });
   const body = Buffer.from(await response.body.arrayBuffer());
   // A page of a counted result has the status 206.
   const status = response.statusCode === 206 ? 200 : response.statusCode;

@@ -15,6 +15,7 @@ import type { SiteConfig } from "./config.ts";
 import { createFindingsReader } from "./findings/find-findings.ts";
 import { serveFindings } from "./findings/serve-findings.ts";
 import { writeUtcDate } from "./format.ts";
+import type { LiveDataSet } from "./keep-answer.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { FactsContext, PageContext } from "./page-context.ts";
 import type { AddRoute, PageRoutes } from "./page-routes.ts";
@@ -69,10 +70,15 @@ export async function createSite(
 
 function addSite(
   app: FastifyInstance,
-  { pool, publicFiles, whileOn, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
+  { pool, publicFiles, config, assets, ...parts }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
   const warn = (err: unknown) => app.log.warn({ err }, "the pages lack facts, because a query failed");
-  const readFacts = createFactsReader(pool, warn);
+  const live: LiveDataSet = { id: undefined };
+  const whileOn = async () => {
+    live.id = await parts.whileOn();
+    return live.id;
+  };
+  const readFacts = createFactsReader(pool, warn, live);
   const securityHeaders = describeSecurity(config);
   const site: Site = {
     config,
@@ -86,9 +92,9 @@ function addSite(
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     },
     readFacts,
-    readChanges: createChangesReader(pool, warn),
-    readPrograms: createProgramsReader(pool, warn),
-    readProgramYears: createProgramYearsReader(pool, warn),
+    readChanges: createChangesReader(pool, warn, live),
+    readPrograms: createProgramsReader(pool, warn, live),
+    readProgramYears: createProgramYearsReader(pool, warn, live),
     describeContext: async (request) => ({
       config,
       facts: await readFacts(),
@@ -210,7 +216,7 @@ const requireFacts = (context: PageContext): FactsContext => ({
 
 /** Serves the changes of all reports, or of those that match a filter, as a page and as a feed. */
 function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
-  const { whileOn, readChanges, describeContext } = site;
+  const { whileOn, readChanges, readFacts, describeContext } = site;
   const read = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -222,22 +228,22 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     return filter.search === "" ? [] : readFiltered(identifyVisitor(request, reply), filter);
   };
   site.addRoute("/changes", async (request, reply) => {
-    const context = await describeContext(request);
-    const dataSet = context.facts?.data_set ? await whileOn() : undefined;
-    const filter = readChangesFilter(context.asked);
+    const dataSet = (await readFacts())?.data_set ? await whileOn() : undefined;
+    const asked = request.query as Record<string, unknown>;
+    const filter = readChangesFilter(asked);
     const kept = requireAnswer(await readChanges(dataSet));
     const found = await read(request, reply, filter, dataSet);
+    const context = await describeContext(request);
     const body = writeChanges(context, found, {
       filter,
       kept,
-      publications: readPublications(context.asked),
+      publications: readPublications(asked),
     });
     return site.sendPage(request, reply, body, { isPrivate: filter !== undefined });
   });
   site.addRoute("/changes.csv", async (request, reply) => {
     const dataSet = await whileOn();
-    const context = await describeContext(request);
-    const { asked } = context;
+    const asked = request.query as Record<string, unknown>;
     const [filter, publications] = [readChangesFilter(asked), readPublications(asked)];
     if ([filter, publications].some((read) => read && read.unread.length > 0))
       return sendError(reply, refuseUnread("changes", "/changes"));
@@ -245,7 +251,7 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const rows = listChangeRows(chooseChanges(found, publications));
     const { state, aln, ids } = filter?.criteria ?? {};
     const { number, since } = publications;
-    return sendSpreadsheet(request, reply, context, {
+    return sendSpreadsheet(request, reply, await describeContext(request), {
       name: [
         "changes",
         state,
@@ -260,11 +266,11 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
   });
   site.addOpenRoute(feedPath, async (request, reply) => {
     const dataSet = await whileOn();
-    const context = await describeContext(request);
-    const filter = readChangesFilter(context.asked);
+    const filter = readChangesFilter(request.query as Record<string, unknown>);
     // A feed of other reports than those that were asked for would go unnoticed.
     if (filter && filter.unread.length > 0) return sendError(reply, refuseUnread("changes", "/changes"));
-    const body = writeFeed(context, await read(request, reply, filter, dataSet), filter);
+    const found = await read(request, reply, filter, dataSet);
+    const body = writeFeed(await describeContext(request), found, filter);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }

@@ -3,9 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 const keepBrieflyMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
+/** The live data set, as far as this process has learned. */
+export interface LiveDataSet {
+  id: string | undefined;
+}
+
 /**
- * Creates a function that returns the answer to a query, and keeps it for a while. If the query fails or takes longer than 2
- * seconds, it resolves to the last good answer. If there is none, it waits for the query, and resolves to undefined if that fails.
+ * Creates a function that returns the answer to a query, and keeps it for a while, but not beyond a publication. If the query fails or takes
+ * longer than 2 seconds, it resolves to the last good answer. If there is none, it waits for the query, and resolves to undefined if that fails.
  * The database gets one query at a time, however many requests wait.
  *
  * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
@@ -14,14 +19,17 @@ export function keepAnswer<Answer>(
   ask: () => Promise<Answer>,
   keepFor: (answer: Answer) => number | undefined,
   onError: (error: unknown) => void,
+  live: LiveDataSet,
 ): () => Promise<Answer | undefined> {
   let answered: Promise<unknown> | undefined;
   let last: Answer | undefined;
   let askAgainAt = 0;
+  let askedFor: string | undefined;
   const keep = (milliseconds = keepBrieflyMilliseconds) => {
     askAgainAt = performance.now() + milliseconds;
   };
   const askOnce = async () => {
+    askedFor = live.id;
     try {
       last = await ask();
       keep(keepFor(last));
@@ -30,8 +38,9 @@ export function keepAnswer<Answer>(
       onError(error);
     }
   };
-  return async () => {
-    if (answered === undefined || performance.now() > askAgainAt) {
+  const isAsking = () => askAgainAt === Number.POSITIVE_INFINITY;
+  const awaitAnswer = () => {
+    if (performance.now() > askAgainAt || (askedFor !== live.id && !isAsking())) {
       // Until the database has answered, every request waits for this query.
       askAgainAt = Number.POSITIVE_INFINITY;
       const asked = askOnce();
@@ -40,7 +49,12 @@ export function keepAnswer<Answer>(
           ? asked
           : Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
     }
-    await answered;
+    return answered;
+  };
+  return async () => {
+    await awaitAnswer();
+    // A query that was asked before a publication does not answer for it.
+    if (askedFor !== live.id) await awaitAnswer();
     return last;
   };
 }

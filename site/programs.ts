@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { z } from "zod";
-import { keepAnswer } from "./keep-answer.ts";
+import { keepAnswer, type LiveDataSet } from "./keep-answer.ts";
 
 /** The result of publication.describe_programs(): how many programs there are, and the totals of some of them. */
 const programs = z.object({
@@ -56,26 +56,34 @@ export interface AskedProgramYears {
   most: number;
 }
 
-/** Creates a function that reads the totals of some programs, which are up to 30 seconds old. Undefined if the database has never answered. */
-export const createProgramsReader = (pool: Pool, onError: (error: unknown) => void) =>
-  keepAnswers(async ({ year, sort, skipped, most }: AskedPrograms) => {
-    const { rows } = await pool.query<{ found: unknown }>(
-      "select publication.describe_programs($1, $2, $3, $4) as found",
-      [year, sort, skipped, most],
-    );
-    return programs.parse(rows[0]?.found);
-  }, onError);
+/** Creates a function that reads the totals of some programs, which are of the live data set, and up to 30 seconds old. Undefined if the database has never answered. */
+export const createProgramsReader = (pool: Pool, onError: (error: unknown) => void, live: LiveDataSet) =>
+  keepAnswers(
+    async ({ year, sort, skipped, most }: AskedPrograms) => {
+      const { rows } = await pool.query<{ found: unknown }>(
+        "select publication.describe_programs($1, $2, $3, $4) as found",
+        [year, sort, skipped, most],
+      );
+      return programs.parse(rows[0]?.found);
+    },
+    onError,
+    live,
+  );
 export type ReadPrograms = ReturnType<typeof createProgramsReader>;
 
 /** The same for programs with their findings of each year. */
-export const createProgramYearsReader = (pool: Pool, onError: (error: unknown) => void) =>
-  keepAnswers(async ({ agency, sort, skipped, most }: AskedProgramYears) => {
-    const { rows } = await pool.query<{ found: unknown }>(
-      "select publication.describe_program_years($1, $2, $3, $4) as found",
-      [agency, sort, skipped, most],
-    );
-    return programYears.parse(rows[0]?.found);
-  }, onError);
+export const createProgramYearsReader = (pool: Pool, onError: (error: unknown) => void, live: LiveDataSet) =>
+  keepAnswers(
+    async ({ agency, sort, skipped, most }: AskedProgramYears) => {
+      const { rows } = await pool.query<{ found: unknown }>(
+        "select publication.describe_program_years($1, $2, $3, $4) as found",
+        [agency, sort, skipped, most],
+      );
+      return programYears.parse(rows[0]?.found);
+    },
+    onError,
+    live,
+  );
 export type ReadProgramYears = ReturnType<typeof createProgramYearsReader>;
 
 /** How many answers are kept: all years, sorted by each total, with some pages of each. */
@@ -85,6 +93,7 @@ const mostKept = 200;
 function keepAnswers<Asked, Answer>(
   ask: (asked: Asked) => Promise<Answer>,
   onError: (error: unknown) => void,
+  live: LiveDataSet,
 ) {
   /** The least recently used comes first. */
   const readers = new Map<string, () => Promise<Answer | undefined>>();
@@ -96,6 +105,7 @@ function keepAnswers<Asked, Answer>(
         () => ask(asked),
         () => 30_000,
         onError,
+        live,
       );
     readers.delete(key);
     readers.set(key, read);

@@ -20,9 +20,9 @@ export function serveReports(
     const { reportId } = parameters(request);
     const written = reportId.toUpperCase();
     if (reportId !== written && isReportId(written)) return reply.redirect(`/record/${written}`, 302);
-    const context = await describeContext(request);
-    const page = readPage(context.asked.page) ?? 1;
+    const page = readPage((request.query as { page?: unknown }).page) ?? 1;
     const { report, successor } = await read(identifyVisitor(request, reply), reportId, page);
+    const context = await describeContext(request);
     const body = report
       ? writeReport(context, { reportId, page, report })
       : writeUnknownReport(context, reportId, successor);

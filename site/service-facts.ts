@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { z } from "zod";
 import { describeVersions, type VersionDescription } from "./api-description.ts";
 import { readCodes } from "./codes.ts";
-import { keepAnswer } from "./keep-answer.ts";
+import { keepAnswer, type LiveDataSet } from "./keep-answer.ts";
 import { type Totals, totals } from "./totals.ts";
 
 const facts = z.object({
@@ -39,10 +39,11 @@ export type ServiceFacts = z.infer<typeof facts> & {
 
 const keepMilliseconds = 30_000;
 
-/** Creates a function that reads the service's facts, which are up to 30 seconds old (3 until a data set is published). */
+/** Creates a function that reads the service's facts, which are of the live data set, and up to 30 seconds old (3 until a data set is published). */
 export function createFactsReader(
   pool: Pool,
   onError: (error: unknown) => void,
+  live: LiveDataSet,
 ): () => Promise<ServiceFacts | undefined> {
   const ask = async () => {
     const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
@@ -55,7 +56,7 @@ export function createFactsReader(
     return { ...service, totals: found, api, apiFile: writeFile(api) };
   };
   // Pages soon show a first data set.
-  return keepAnswer(ask, (found) => (found.data_set === null ? undefined : keepMilliseconds), onError);
+  return keepAnswer(ask, (found) => (found.data_set === null ? undefined : keepMilliseconds), onError, live);
 }
 
 function writeFile(api: VersionDescription[]): ServiceFacts["apiFile"] {

@@ -18,10 +18,17 @@ const formula = /^"?(?!-?\d+(?:\.\d+)?"?$)[=+\-@＝＋－＠\t\r\n]/;
 /**
  * Changes CSV so that spreadsheets show the API's values: a text that begins like a formula gets an apostrophe before
  * it, codes are written like `="043015799"`, `t` becomes `true` in `is_public`, and an Assistance Listing number is one text.
+ *
+ * @param origin columns to add, with the value that they have in each row
  */
-export function adaptForSpreadsheets(csv: string): string {
+export function adaptForSpreadsheets(csv: string, origin: Readonly<Record<string, string>> = {}): string {
   const start = csv.indexOf("\n") + 1;
-  return writeForSpreadsheets(csv.slice(0, start).trimEnd().split(","), readRows(csv.slice(start)));
+  const names = csv.slice(0, start).trimEnd().split(",");
+  const added = Object.values(origin).map((value) => `"${value.replaceAll('"', '""')}"`);
+  return writeForSpreadsheets(
+    [...names, ...Object.keys(origin)],
+    readRows(csv.slice(start)).map((row) => [...row, ...added]),
+  );
 }
 
 /** Writes rows as the CSV of `adaptForSpreadsheets`. Cells have the quotes that they need. */

@@ -28,8 +28,8 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
   const money = findMoney(rows);
   const requests = formatCount(Math.ceil(total / largestLimit), "request");
   const jobs: [name: string, start: () => void][] = [
-    ["CSV", () => void saveCsv(read, outcome, false)],
-    ["CSV for spreadsheets", () => void saveCsv(read, outcome, true)],
+    ["CSV", () => void saveCsv(read, explorer, outcome, false)],
+    ["CSV for spreadsheets", () => void saveCsv(read, explorer, outcome, true)],
     ["Add up all rows", () => void addUp(read, outcome, money).then(setSum)],
   ];
   const canAdd = money !== "" && rows.length < total;
@@ -72,7 +72,7 @@ const add = (rows: Row[], money: string) =>
 async function addUp(read: Read, { asked: { query } }: Outcome, money: string): Promise<Sum | undefined> {
   const found = { dollars: 0, rows: 0 };
   const select = [money, ...query.select.filter((term) => term.includes("("))];
-  const isWhole = await read({ ...query, select, order: [] }, "application/json", (text, end) => {
+  const isWhole = await read({ ...query, select, order: [] }, "application/json", ({ text }, end) => {
     found.dollars += add(JSON.parse(text), money);
     found.rows = end;
   });

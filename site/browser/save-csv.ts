@@ -1,19 +1,29 @@
 import { largestLimit, type Query } from "../query.ts";
 import { adaptForSpreadsheets, byteOrderMark } from "../spreadsheet-csv.ts";
 import { addJoined, completeColumns } from "../table-facts.ts";
+import { writeTarget } from "../write-target.ts";
 import type { Outcome } from "./outcome.ts";
+import type { Explorer } from "./use-explorer.ts";
 import type { Read } from "./use-reading.ts";
 
-/** Saves all rows of a query as a CSV file, with the API's values or adapted for spreadsheets. */
+/**
+ * Saves all rows of a query as a CSV file, with the API's values or adapted for spreadsheets. In the latter, the last columns name the data
+ * set, when it was published, and the request, as in the other files of the pages.
+ */
 export async function saveCsv(
   read: Read,
+  { settings: { apiUrl } }: Explorer,
   { asked: { query }, table }: Outcome,
   isForSpreadsheets: boolean,
 ): Promise<void> {
   const pages = isForSpreadsheets ? [byteOrderMark] : [];
   const wanted = (isForSpreadsheets ? completeColumns : addJoined)(query, table);
-  const isWhole = await read(wanted, "text/csv", (text, end) => {
-    const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
+  const source = apiUrl + writeTarget({ ...wanted, limit: largestLimit, offset: 0 });
+  const isWhole = await read(wanted, "text/csv", ({ text, headers }, end) => {
+    const [, data_set = "", data_set_published_at = ""] =
+      /^"([^"]*)"; published="([^"]*)"/.exec(headers["data-set"] ?? "") ?? [];
+    const origin = { data_set, data_set_published_at, source };
+    const page = isForSpreadsheets ? adaptForSpreadsheets(text, origin) : text;
     // Each page starts with a header line. Column names contain no line break.
     const start = end <= largestLimit ? 0 : page.indexOf("\n") + 1;
     pages.push(page.slice(start));

@@ -13,7 +13,7 @@ export function useReading({ explorer, outcome: { asked, key } }: Shown) {
   const [isRunning, setIsRunning] = useState(false);
 
   /** Calls `take` with each page and the number of rows so far. Returns whether it got all rows. */
-  const read = async (wanted: Query, accept: string, take: (page: string, end: number) => void) => {
+  const read = async (wanted: Query, accept: string, take: (page: Answer, end: number) => void) => {
     setRefused(undefined);
     setStatus("Reading …");
     setIsRunning(true);
@@ -27,7 +27,7 @@ export function useReading({ explorer, outcome: { asked, key } }: Shown) {
       if (!isGood(page)) break;
       const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
       count = Number(end) + 1 - offset;
-      take(page.text, offset + count);
+      take(page, offset + count);
       setStatus(`${formatCount(offset + count, "row")} read.`);
     }
     const isWhole = page !== undefined && isGood(page);

@@ -22,17 +22,19 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     // The form sends its empty fields too. Without them, the address is short enough to be kept.
     if (isClear(asked) && page !== undefined && Object.values(parameters).includes(""))
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
-    const context = await describeContext(request);
     const visitor = identifyVisitor(request, reply);
     const { named, choices } = await findNamedIds(asked, (...name) => reader.listNamedIds(visitor, ...name));
     if (choices.length > 0)
-      return sendPage(request, reply, writeChoices(context, named, choices), { isPrivate: true });
+      return sendPage(request, reply, writeChoices(await describeContext(request), named, choices), {
+        isPrivate: true,
+      });
     if (named.ignored.length < asked.ignored.length)
       return reply.redirect(
         linkFindings({ ...named.criteria, ...Object.fromEntries(named.ignored) }, shown),
         302,
       );
     const found = await reader.search(visitor, asked.criteria, shown);
+    const context = await describeContext(request);
     const body = writeFindings(context, { ...asked, page: shown, isPageUnread: page === undefined, found });
     return sendPage(request, reply, body, { isPrivate: true });
   });
@@ -114,9 +116,9 @@ async function serveGroup(
   // Names and small letters lead to the page's only address.
   if (exact !== undefined && exact !== value && chart === undefined)
     return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
-  const context = await describeContext(request);
   const found =
     exact === undefined ? undefined : await reader.describe(identifyVisitor(request, reply), criteria);
+  const context = await describeContext(request);
   const isKnown = found !== undefined && found.years.length > 0;
   if (!isKnown)
     return sendPage(request, reply, writeUnknownGroup(context, group, found?.related), { status: 404 });

@@ -87,6 +87,8 @@ function writeNothing(shown: Changes, view: View): Html {
     publications: { number, since },
     kept,
   } = view;
+  if (filter && filter.unread.length > 0)
+    return html`<p class="notice" role="status">No changes are shown, because a part of the filter was not understood.</p>`;
   if (number !== undefined)
     return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last ${mostPublications}.</p>`;
   if (since !== undefined && kept.length > 0 && chooseSince(kept, since).length === 0)

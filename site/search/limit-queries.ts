@@ -47,9 +47,9 @@ export type LimitedQuery = <Row extends object>(
  * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
  * queue is full, or if a query waits or runs too long. It throws what `whileOn` throws.
  *
- * @param whileOn throws while the service is switched off or has no data set
+ * @param whileOn throws while the service is switched off or has no data set; resolves to the ID of the live data set
  */
-export function limitQueries(pool: Pool, whileOn: () => Promise<unknown>): LimitedQuery {
+export function limitQueries(pool: Pool, whileOn: () => Promise<string>): LimitedQuery {
   const limit = limitClients(searchesAMinute, 60);
   const run = queueFairly(queue);
   return async <Row extends object>({ address, left }: Visitor, statement: string, values: unknown[]) => {
@@ -57,8 +57,14 @@ export function limitQueries(pool: Pool, whileOn: () => Promise<unknown>): Limit
     if (seconds !== undefined) throw refuseOften(seconds);
     try {
       return await run(address, left, async () => {
-        await whileOn();
-        return await ask<Row>(pool, statement, values);
+        let live = await whileOn();
+        let row = await ask<Row>(pool, statement, values);
+        // Pages name the data set of their rows. After a publication, the other one is named.
+        if (row.live !== live) {
+          live = await whileOn();
+          if (row.live !== live) row = await ask<Row>(pool, statement, values);
+        }
+        return row;
       });
     } catch (error) {
       throw error instanceof QueueRefused ? refuseBusy() : error;
@@ -66,15 +72,24 @@ export function limitQueries(pool: Pool, whileOn: () => Promise<unknown>): Limit
   };
 }
 
-async function ask<Row extends object>(pool: Pool, statement: string, values: unknown[]): Promise<Row> {
+/** Runs a statement. The row also has the ID of the data set that was live. */
+async function ask<Row extends object>(
+  pool: Pool,
+  statement: string,
+  values: unknown[],
+): Promise<Row & { live: string | null }> {
   let client: PoolClient | undefined;
   try {
     client = await pool.connect();
     await client.query(`begin read only; set local statement_timeout = '${timeoutSeconds} s'`);
-    const { rows } = await client.query<Row>({ text: statement, values, ...patience });
+    const { rows } = await client.query<Row & { live: string | null }>({
+      text: `select asked.*, publication.live_data_set() as live from (${statement}) as asked`,
+      values,
+      ...patience,
+    });
     await client.query("commit");
     client.release();
-    return rows[0] as Row;
+    return rows[0] as Row & { live: string | null };
   } catch (error) {
     // A connection whose transaction failed is closed.
     client?.release(true);

@@ -25,10 +25,9 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
     const list = readList(asked.typed);
     if (list.entries.length > 1 && list.unread.length === 0 && list.address !== undefined)
       return reply.redirect(`/check?u=${list.address}`, 302);
-    const context = await describeContext(request);
-    if (isEmpty(asked)) return sendPage(request, reply, writeSearch(context, undefined));
-    const body = writeSearch(context, await run(request, reply, asked));
-    return sendPage(request, reply, body, { isPrivate: true });
+    const result = isEmpty(asked) ? undefined : await run(request, reply, asked);
+    const body = writeSearch(await describeContext(request), result);
+    return sendPage(request, reply, body, { isPrivate: result !== undefined });
   });
   addRoute("/search.csv", async (request, reply) => {
     const asked = readAsked(request.query as Record<string, unknown>);

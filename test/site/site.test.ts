@@ -536,9 +536,15 @@ describe("the explorer", again, () => {
     ]);
     expect(download.suggestedFilename()).toBe("findings-is_material_weakness-Y.csv");
     const target = `/findings?select=award_reference,is_material_weakness,...general(auditee_name)&${filter}`;
-    const expected = await (await site.ask(target, "DEMO_KEY", { accept: "text/csv" })).text();
+    const response = await site.ask(target, "DEMO_KEY", { accept: "text/csv" });
+    const expected = await response.text();
     const saved = await readFile(await download.path(), "utf8");
-    expect(saved.trimEnd()).toBe(`\ufeff${adaptForSpreadsheets(expected).trimEnd()}`);
+    const [data_set = "", data_set_published_at = ""] =
+      response.headers.get("data-set")?.match(/(?<=")[^";]+(?=")/g) ?? [];
+    const source = `${site.facts.base_url}${target}&limit=20000`;
+    const origin = { data_set, data_set_published_at, source };
+    expect(saved.trimEnd()).toBe(`\ufeff${adaptForSpreadsheets(expected, origin).trimEnd()}`);
+    expect(saved).toContain(`,"${data_set}","${data_set_published_at}","http`);
     await page.evaluate(`location.hash = "#api_v1_1_0/findings?${filter}&limit=500"`);
     await page.getByText(`On this page: ${counted?.rows} rows, ${counted?.findings} findings.`).waitFor();
     const [report, name] = await page.locator("tbody tr").first().locator("th, td").allTextContents();

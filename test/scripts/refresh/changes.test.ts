@@ -234,6 +234,9 @@ it("a filter lists reports that are public now and were added or changed, and no
   const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined }, all);
   expect(feed).toContain("Name 5002");
   expect(feed).not.toContain("Name 5003");
+  // Of a list that is not understood, it cannot be said that nothing changed.
+  expect(writePage([], { state: "TX", u: "nonsense" }, all)).not.toContain("None of");
+  expect(writePage([], { state: "IA" }, all)).toContain("None of");
 });
 
 it("the page and the feeds stop naming a report as soon as it is suppressed", async () => {
@@ -252,6 +255,27 @@ it("the page and the feeds stop naming a report as soon as it is suppressed", as
   for (const text of await read()) expect(text).toMatch(/Soon\v? Hidden/);
   await load("f");
   for (const text of await read()) expect(text).not.toContain("Hidden");
+});
+
+it("pages name the data set of their rows right after a publication", async () => {
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const paths = [
+    "/search?q=SSSSSSSS7001",
+    "/findings?year=2023",
+    "/check?u=SSSSSSSS7001",
+    "/totals",
+    "/totals/programs",
+  ];
+  const files = ["/search.csv?q=SSSSSSSS7001", "/changes.csv", "/auditee/SSSSSSSS7001.csv"];
+  for (const auditee_name of ["One", "Two"]) {
+    await here.write("general", [submission(7001, { auditee_name, auditee_uei: "SSSSSSSS7001" })]);
+    const { code, output } = await here.publish("--force", "--accept-shrink");
+    expect(code, output).toBe(0);
+    const [live] = await here.list("select id from publication.data_sets where state = 'live'");
+    for (const path of [...paths, "/record/2023-06-GSAFAC-0000007001", ...files])
+      expect((await send(service.url, path)).text, path).toContain(live);
+  }
 });
 
 it("a feed is valid XML, whatever the names contain", async () => {
