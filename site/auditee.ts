@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findingCounts, resultParts } from "./report.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
+import { type SimilarId, similarIds } from "./similar-ids.ts";
 
 const text = z.string().nullable();
 const report = z.object({
@@ -47,17 +48,24 @@ const auditee = z.object({
 export type Auditee = z.infer<typeof auditee>;
 export type AuditeeReport = Auditee["reports"][number];
 
-/** Reads the public reports of the auditee with a UEI or EIN. Undefined if there are none. */
-export type ReadAuditee = (visitor: Visitor, id: string) => Promise<Auditee | undefined>;
+/** An auditee, undefined if no public report names it, and then the UEIs or EINs that are spelled like its own. */
+interface FoundAuditee {
+  found: Auditee | undefined;
+  similar: SimilarId[];
+}
+
+/** Reads the public reports of the auditee with a UEI or EIN. */
+export type ReadAuditee = (visitor: Visitor, id: string) => Promise<FoundAuditee>;
 
 /** Creates a function that reads auditees for a client. It throws what `query` throws. */
 export function createAuditeeReader(query: LimitedQuery): ReadAuditee {
   return async (visitor, id) => {
-    const { found } = await query<{ found: unknown }>(
+    const { found, similar } = await query<{ found: unknown; similar: unknown }>(
       visitor,
-      "select publication.describe_auditee($1) as found",
+      `select found, case when found is null then publication.suggest_ids(array[$1]) end as similar
+       from publication.describe_auditee($1) as found`,
       [id],
     );
-    return auditee.nullable().parse(found) ?? undefined;
+    return { found: auditee.nullable().parse(found) ?? undefined, similar: similarIds.parse(similar ?? []) };
   };
 }

@@ -16,14 +16,15 @@ export function serveAuditees(
   const read = async (request: FastifyRequest, reply: FastifyReply) => {
     const { id: typed } = request.params as { id: string };
     const id = typed.replace("-", "").toUpperCase();
-    const found = isId.test(typed) ? await readAuditee(identifyVisitor(request, reply), id) : undefined;
-    return { typed, id, found };
+    const nothing = { found: undefined, similar: [] };
+    const read = isId.test(typed) ? await readAuditee(identifyVisitor(request, reply), id) : nothing;
+    return { typed, id, ...read };
   };
   addRoute("/auditee/:id(^[\\w-]+$)", async (request, reply) => {
-    const { typed, id, found } = await read(request, reply);
+    const { typed, id, found, similar } = await read(request, reply);
     if (found && typed !== id) return reply.redirect(`/auditee/${id}`, 302);
     const context = await describeContext(request);
-    const body = found ? writeAuditee(context, id, found) : writeUnknownAuditee(context, typed);
+    const body = found ? writeAuditee(context, id, found) : writeUnknownAuditee(context, typed, similar);
     return sendPage(request, reply, body, { status: found ? 200 : 404 });
   });
   addRoute("/auditee/:id(^[\\w-]+).csv", async (request, reply) => {

@@ -357,6 +357,20 @@ begin
   if exists (select from unnest(hidden_ids) as id where publication.describe_auditee(id) is not null) then
     return next 'publication.describe_auditee() knows auditees that have only suppressed reports, so the pages would show them.';
   end if;
+  -- IDs that differ from a hidden one in the last character, or in the order of the first two.
+  if exists (
+    select
+    from (select id from unnest(hidden_ids) as id where id ~ '^([A-Z0-9]{12}|\d{9})$') as hidden_id
+    cross join lateral (
+      values
+        (overlay(hidden_id.id placing case when right(hidden_id.id, 1) = '0' then '1' else '0' end from length(hidden_id.id))),
+        (overlay(hidden_id.id placing reverse("left"(hidden_id.id, 2)) from 1))
+    ) as mistyped (id)
+    cross join lateral jsonb_to_recordset(publication.suggest_ids(array[mistyped.id])) as suggested (similar_id text)
+    where suggested.similar_id = any (hidden_ids)
+  ) then
+    return next 'publication.suggest_ids() returns UEIs or EINs that only suppressed reports have, so the pages would show them.';
+  end if;
   if exists (
     select
     from (

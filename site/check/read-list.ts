@@ -112,6 +112,9 @@ export const nameList = (ids: string[]): string =>
 /** Says why a text cannot be a UEI. Undefined if it can. */
 export function explainUei(text: string): string | undefined {
   const letters = [...new Set(text.match(/[IO]/g))].sort();
-  if (letters.length === 0) return undefined;
-  return `not a UEI, because UEIs have no letter ${letters.join(" or ")}: is it ${text.replaceAll("I", "1").replaceAll("O", "0")}?`;
+  return letters.length === 0 ? undefined : `not a UEI, because UEIs have no letter ${letters.join(" or ")}`;
 }
+
+/** Asks for the UEI that a text with the letters I and O may stand for. */
+export const askForUei = (text: string): string =>
+  `is it ${text.replaceAll("I", "1").replaceAll("O", "0")}?`;

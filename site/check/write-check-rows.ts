@@ -1,9 +1,10 @@
+import { describeSimilar } from "../similar-ids.ts";
 import { describeSuccessor } from "../successors.ts";
 import { judgeDue, listResult, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry } from "./check-reports.ts";
 import { findReportOf, judgeChange } from "./compare-years.ts";
 import type { Decision } from "./decisions.ts";
-import { explainUei } from "./read-list.ts";
+import { askForUei, explainUei } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
 
 /** The columns and rows of a CSV file. */
@@ -24,12 +25,19 @@ export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolea
 
 /** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
 export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
-  const { kind, report, other, successor } = entry;
+  const { kind, report, other, successor, similar } = entry;
   if (report) return "filed";
   if (successor) return describeSuccessor(successor);
-  if (kind === undefined) return "not understood";
   if (other) return `${describeMissing(years)}; filed ${listFiled(other)}`;
-  return (kind === "UEI" && explainUei(entry.id)) || answers[kind];
+  const missing = explainMissing(entry);
+  if (similar.length > 0) return `${missing}: did you mean ${describeSimilar(similar)}?`;
+  return kind === "UEI" && isMistyped(entry) ? `${missing}: ${askForUei(entry.id)}` : missing;
+}
+
+/** Why nothing was found for an entry: "no public report", "not a UEI, because …". */
+export function explainMissing(entry: CheckedEntry): string {
+  if (entry.kind === undefined) return "not understood";
+  return (entry.kind === "UEI" && explainUei(entry.id)) || answers[entry.kind];
 }
 
 /** "no public report for 2023" */

@@ -1,6 +1,6 @@
 import type { Auditee, AuditeeReport } from "../auditee.ts";
 import { readChangesFilter } from "../changes-filter.ts";
-import { explainUei, isEin, isUei } from "../check/read-list.ts";
+import { askForUei, explainUei, isEin, isUei } from "../check/read-list.ts";
 import { count, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
 import { capitalize, formatMoney, formatNumber } from "../format.ts";
@@ -9,6 +9,7 @@ import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { cut } from "../search/words.ts";
+import { type SimilarId, writeSimilar } from "../similar-ids.ts";
 import { describeResult, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
@@ -40,12 +41,15 @@ ${writeAuditeeExtract(context, { id, name, label }, auditee)}
 const nameId = (id: string): string => (/^\d+$/.test(id) ? "EIN" : "UEI");
 
 /** The page for a UEI or EIN that no public report has. */
-export function writeUnknownAuditee(context: PageContext, typed: string): string {
-  return writeNotFound(context, "No public report has this UEI or EIN", adviseOnAuditee(context, typed));
+export function writeUnknownAuditee(context: PageContext, typed: string, similar: SimilarId[]): string {
+  return writeNotFound(context, "No public report has this UEI or EIN", [
+    writeSimilar(similar),
+    adviseOnAuditee(context, typed, similar),
+  ]);
 }
 
 /** Says what may be wrong with a UEI or EIN that no public report has. One of suppressed reports is like an unknown one. */
-export function adviseOnAuditee({ facts }: PageContext, typed: string): Html {
+export function adviseOnAuditee({ facts }: PageContext, typed: string, similar: SimilarId[]): Html {
   const id = typed.replace("-", "").toUpperCase();
   if (!isUei(id) && !isEin(id))
     return html`<p><code class="id">${cut(typed, 60)}</code> is neither a UEI, which has 12 letters and digits, nor an EIN, which has 9 digits.</p>`;
@@ -58,7 +62,7 @@ export function adviseOnAuditee({ facts }: PageContext, typed: string): Html {
   const mistyped = id.length === 12 && explainUei(id);
   return html`<p>${
     mistyped
-      ? html`<code class="id">${id}</code> is ${mistyped}`
+      ? html`<code class="id">${id}</code> is ${mistyped}${similar.length > 0 ? "." : `: ${askForUei(id)}`}`
       : html`Either <code class="id">${typed}</code> is in no report, or its reports are suppressed or too old to have it. Check
   the ${id.length === 12 ? "letters and digits" : "digits"}, or search for the auditee’s name.`
   } If you have a Tribal key,

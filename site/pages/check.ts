@@ -21,6 +21,7 @@ import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-w
 import {
   describeAnswer,
   describeMissing,
+  explainMissing,
   isMistyped,
   linkToEntry,
   listFiled,
@@ -33,6 +34,7 @@ import { capitalize, formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
+import { linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
 import { describeResult, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
@@ -138,6 +140,7 @@ ${
   The report may not be due, may not have been filed, may name another UEI or EIN, or may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
 }
+${writeSuggestedFor(result)}
 ${writeDecisions(result)}
 <p class="hint">A finding counts once, however many programs it concerns.</p>
 ${
@@ -148,6 +151,13 @@ ${
 }
 ${writeSource(context, result)}`;
 }
+
+/** How many of the entries without a public report were compared with the IDs of public ones. */
+const writeSuggestedFor = ({ checked }: CheckResult): Content =>
+  checked.filter(
+    ({ kind, report, other }) => (kind === "UEI" || kind === "EIN") && (report ?? other) === undefined,
+  ).length > mostSuggestedFor &&
+  html`<p class="hint">Similar UEIs and EINs were looked for only for the first ${mostSuggestedFor} without a public report.</p>`;
 
 /** What was asked for, but is not understood. */
 const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
@@ -455,8 +465,11 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
   ${wanted.isByYear && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
 }
 
-const writeAnswer = (entry: CheckedEntry, wanted: Wanted): Content =>
-  entry.successor ? linkSuccessor(entry.successor) : describeAnswer(entry, wanted);
+function writeAnswer(entry: CheckedEntry, wanted: Wanted): Content {
+  if (entry.successor) return linkSuccessor(entry.successor);
+  if (entry.similar.length > 0) return html`${explainMissing(entry)}: did you mean ${linkSimilar(entry.similar)}?`;
+  return describeAnswer(entry, wanted);
+}
 
 function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[] {
   const { kind, report, other } = line;

@@ -10,6 +10,7 @@ import { listExamples } from "../search/list-examples.ts";
 import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
+import { writeSimilar } from "../similar-ids.ts";
 import { listResult, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { adviseOnAuditee } from "./auditee.ts";
@@ -319,7 +320,8 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`${found}
-${!isNarrowed && auditee !== undefined && adviseOnAuditee(context, auditee)}
+${writeSimilar(result.found.similar)}
+${!isNarrowed && auditee !== undefined && adviseOnAuditee(context, auditee, result.found.similar)}
 ${writeRelated(result.found)}
 ${writeFindingsLink(result)}
 ${writeTexts(result)}

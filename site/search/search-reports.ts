@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type RelatedPrograms, relatedPrograms } from "../findings/find-findings.ts";
 import { findingCounts, resultParts } from "../report.ts";
+import { type SimilarId, similarIds } from "../similar-ids.ts";
 import { type Successor, successors } from "../successors.ts";
 import type { LimitedQuery, Visitor } from "./limit-queries.ts";
 import type { Reading } from "./read-search.ts";
@@ -39,10 +40,12 @@ const found = z.object({
 const programs = z.array(
   z.object({ aln: z.string(), federal_program_name: z.string().nullable(), awards: z.number() }),
 );
-/** The results of publication.search_reports(), search_programs(), list_related_programs() and, if nothing was found, suggest_names(). */
+/** The results of publication.search_reports(), search_programs(), list_related_programs() and, if nothing was found, suggest_names() and suggest_ids(). */
 export type Found = z.infer<typeof found> & {
   programs: z.infer<typeof programs>;
   names: string[];
+  /** UEIs or EINs that are spelled like the one that was searched for. */
+  similar: SimilarId[];
   /** The other numbers of the program that the first reading names. */
   related: RelatedPrograms;
   /** How many findings have the words in their texts. */
@@ -59,11 +62,12 @@ export function createSearch(query: LimitedQuery): Search {
   return async (visitor, text, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
     const words = criteria.find(({ name }) => name !== undefined)?.name;
-    const [{ agency, program, report_ids: ids } = {}] = criteria;
+    const [{ agency, program, report_ids: ids, uei, ein } = {}] = criteria;
     const answer = await query<{
       found: unknown;
       programs: unknown;
       names: unknown;
+      similar: unknown;
       related: unknown;
       findings: number | null;
       replaced: unknown;
@@ -71,6 +75,7 @@ export function createSearch(query: LimitedQuery): Search {
       visitor,
       `select found, publication.search_programs($3) as programs,
          case when found ->> 'chosen' is null then publication.suggest_names($3) end as names,
+         case when found ->> 'chosen' is null then publication.suggest_ids($7) end as similar,
          publication.list_related_programs($5) as related,
          publication.count_findings_with($4) as findings,
          publication.list_successors($6) as replaced
@@ -82,12 +87,14 @@ export function createSearch(query: LimitedQuery): Search {
         words && text,
         program && `${agency}.${program}`,
         ids,
+        [uei, ein].filter((each) => each !== undefined),
       ],
     );
     return {
       ...found.parse(answer.found),
       programs: programs.parse(answer.programs ?? []),
       names: z.array(z.string()).parse(answer.names ?? []),
+      similar: similarIds.parse(answer.similar ?? []),
       related: relatedPrograms.parse(answer.related ?? []),
       findings: answer.findings ?? 0,
       successor: successors.parse(answer.replaced ?? [])[0],

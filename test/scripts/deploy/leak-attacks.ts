@@ -349,6 +349,8 @@ export const attacks: Record<string, string> = {
     "list_changes() counts reports that are suppressed now",
   [`${recordChange}; ${withSuppressed("describe_changed_reports")}`]:
     "describe_changes() describes or names suppressed reports",
+  [`update suppressed.general set auditee_uei = 'HHHHHHHH1234'; ${withSuppressed("suggest_ids")}`]:
+    "suggest_ids() returns UEIs or EINs that only suppressed reports have",
   [`update suppressed.general set auditee_name = 'Hidden Nation', auditee_uei = 'HHHHHHHH1234'; ${withSuppressed("list_named_ids")}`]:
     "list_named_ids() knows names or IDs of suppressed reports",
   [`update suppressed.general set auditor_firm_name = 'Hidden Auditors', auditor_ein = '998877664'; ${withSuppressed("list_named_ids")}`]:
