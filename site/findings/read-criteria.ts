@@ -2,11 +2,11 @@ import { nameList, readEin, readList, readUei } from "../check/read-list.ts";
 import { count, entityTypes, requirements } from "../finding-words.ts";
 import { capitalize } from "../format.ts";
 import { agencies, findState, states } from "../names.ts";
-import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
+import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
 import { cut } from "../search/words.ts";
 
-/** What findings must match: criteria of publication.search_findings(). */
+/** What findings must match: criteria of publication.search_findings(). Those in `several` may be several values with commas between them. */
 export interface FindingCriteria {
   words?: string;
   /** A UEI or an EIN. */
@@ -31,6 +31,19 @@ export interface FindingCriteria {
   u?: string;
 }
 export type Criterion = keyof FindingCriteria;
+
+/** The filters that take several values, of which a finding must have one: how each value is read. */
+const several = {
+  requirement: (text) => {
+    const letter = text.replace(/^requirement /i, "").toUpperCase();
+    return Object.hasOwn(requirements, letter) ? letter : undefined;
+  },
+  state: findState,
+  year: readYear,
+  entity_type: (text) => (Object.hasOwn(entityTypes, text) ? text : undefined),
+} satisfies Partial<Record<Criterion, (text: string) => string | undefined>>;
+export type Several = keyof typeof several;
+export const isSeveral = (name: string): name is Several => Object.hasOwn(several, name);
 
 /** The longest search for words, in characters. The rest is not read. */
 export const longestWords = 200;
@@ -68,7 +81,7 @@ const readFlag =
   (text) =>
     /^(y|yes|on|true|1)$/i.test(text) ? { [flag]: "Y" } : undefined;
 
-const readField: Record<Field, ReadField> = {
+const readField: Record<Exclude<Field, Several>, ReadField> = {
   words: (text) => ({ words: cut(text, longestWords) }),
   program: (text) => {
     const [, number] = /^(.*?) ?\*$/.exec(text) ?? [];
@@ -89,19 +102,6 @@ const readField: Record<Field, ReadField> = {
     const isRead = entries.length > 0 && entries.length === lines.length && unread.length + left === 0;
     return isRead ? { u: entries.map(({ id }) => id).join(",") } : undefined;
   },
-  requirement: (text) => {
-    const letter = text.replace(/^requirement /i, "").toUpperCase();
-    return Object.hasOwn(requirements, letter) ? { requirement: letter } : undefined;
-  },
-  state: (text) => {
-    const state = findState(text);
-    return state === undefined ? undefined : { state };
-  },
-  year: (text) => {
-    const year = readYear(text);
-    return year === undefined ? undefined : { year };
-  },
-  entity_type: (text) => (Object.hasOwn(entityTypes, text) ? { entity_type: text } : undefined),
   direct: (text) => (text === "Y" || text === "N" ? { direct: text } : undefined),
   accepted_since: (text) => (isDate(text) ? { accepted_since: text } : undefined),
   material_weakness: readFlag("material_weakness"),
@@ -110,11 +110,11 @@ const readField: Record<Field, ReadField> = {
   repeat: readFlag("repeat"),
 };
 
-/** Whether a program's number may have letter codes: 84.425 may, 84.425D may not. */
 /** The findings on a program, by its number, or on an agency, by its first two digits. */
 export const ofProgram = (program: string): FindingCriteria =>
   program.includes(".") ? { aln: program } : { agency: program };
 
+/** Whether a program's number may have letter codes: 84.425 may, 84.425D may not. */
 const hasLetterCodes = (aln: string | undefined): aln is string => /^\d\d\.\d{3}$/.test(aln ?? "");
 
 /** Whether a text is a date that the calendar has, such as 2026-01-31. */
@@ -129,19 +129,25 @@ export function isDate(text: string): boolean {
 
 export interface AskedFindings {
   criteria: FindingCriteria;
-  /** The fields that were not understood, and what was written in them. */
+  /** The fields of which something was not understood, and what. */
   ignored: [field: Field, text: string][];
   /** Whether words were cut off. */
   isCut: boolean;
 }
 
-/** Reads the parameters of an address. Empty ones mean nothing. */
+/** Reads the parameters of an address. Empty ones mean nothing. What is in several parameters of one name is read as one text. */
 export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
-    const typed = field === "program" ? pickProgram(parameters) : parameters[field];
-    // A list may be in several parameters.
-    const text = cleanSearch(field === "u" ? typed : [typed].flat().at(-1));
+    // Pages take each other's addresses.
+    const typed = [parameters[field], field === "program" ? parameters.aln : undefined]
+      .flat()
+      .filter((each) => typeof each === "string");
+    if (isSeveral(field)) {
+      readSeveral(asked, field, typed.join(","));
+      continue;
+    }
+    const text = cleanSearch([...new Set(typed)]);
     if (text === "") continue;
     const read = readField[field](text);
     if (read === undefined) asked.ignored.push([field, cut(text, longestWords)]);
@@ -151,8 +157,16 @@ export function readFindingCriteria(parameters: Readonly<Record<string, unknown>
   return asked;
 }
 
-/** The IDs of a list. */
-export const splitList = (u: string): string[] => u.split(",");
+function readSeveral({ criteria, ignored }: AskedFindings, field: Several, typed: string): void {
+  const texts = typed.split(",").map(cleanSearch).filter(Boolean);
+  const values = new Set(texts.map(several[field]).filter((value) => value !== undefined));
+  const unread = new Set(texts.filter((text) => several[field](text) === undefined));
+  if (values.size > 0) criteria[field] = [...values].sort().join();
+  if (unread.size > 0) ignored.push([field, cut([...unread].join(), longestWords)]);
+}
+
+/** The IDs of a list, or the values of a filter. */
+export const splitList = (list = ""): string[] => list.split(",").filter(Boolean);
 
 /** A program or agency, as it is written in the form. 84.425* is the program 84.425 with its letter codes. */
 export const writeProgram = ({ aln, aln_and_letters: number, agency }: FindingCriteria): string | undefined =>
@@ -170,14 +184,28 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
   return parameters.size === 0 ? path : `${path}?${String(parameters).replaceAll("%2C", ",")}`;
 }
 
+/** The address of a search with what was not understood. */
+export function linkAsked(
+  { criteria, ignored }: AskedFindings,
+  more: FindingCriteria = {},
+  page = 1,
+): string {
+  const typed = ignored.map(([field, text]) => [
+    field,
+    isSeveral(field) ? [...splitList(criteria[field]), text].join() : text,
+  ]);
+  return linkFindings({ ...criteria, ...Object.fromEntries(typed), ...more }, page);
+}
+
 /** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
 export function linkTogether({ aln, ...others }: FindingCriteria): string | undefined {
   const number = aln?.replace(/[A-Z]{1,3}$/, "");
   return hasLetterCodes(number) ? linkFindings({ ...others, aln_and_letters: number }) : undefined;
 }
 
-/** Describes a value of a filter in words. */
+/** Describes a value of a filter in words, or several values with commas between them: "Audit year 2022 or 2023". */
 export function describeValue(criterion: string, value: string): string {
+  const join = (describeOne: (value: string) => string) => splitList(value).map(describeOne).join(" or ");
   const describe: Record<string, (value: string) => string> = {
     // A phrase has its own quotation marks.
     words: (words) => (/["“”]/.test(words) ? words : `“${words}”`),
@@ -186,10 +214,10 @@ export function describeValue(criterion: string, value: string): string {
     aln: (aln) => `Program ${aln}`,
     aln_and_letters: (aln) => `Program ${aln} with its letter codes`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
-    requirement: (letter) => `${letter} ${requirements[letter] ?? ""}`.trim(),
-    state: (state) => states[state] ?? state,
-    year: (year) => `Audit year ${year}`,
-    entity_type: (type) => capitalize(entityTypes[type] ?? type),
+    requirement: () => join((letter) => `${letter} ${requirements[letter] ?? ""}`.trim()),
+    state: () => join((state) => states[state] ?? state),
+    year: () => `Audit year ${join((year) => year)}`,
+    entity_type: () => capitalize(join((type) => entityTypes[type] ?? type)),
     direct: (direct) => (direct === "Y" ? "Direct awards" : "Passed-through awards"),
     accepted_since: (date) => `Accepted since ${date}`,
     u: (ids) => `A list of ${count(splitList(ids).length, "ID")}`,

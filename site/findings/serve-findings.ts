@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
+import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { type Choice, writeChoices, writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeGroupChart, writeUnknownGroup } from "../pages/group.ts";
@@ -9,7 +10,13 @@ import { hasWords } from "../search/readers.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { sendSvg } from "../send-svg.ts";
 import type { FindingsReader, NamedIds } from "./find-findings.ts";
-import { type AskedFindings, linkFindings, nameCriteria, readFindingCriteria } from "./read-criteria.ts";
+import {
+  type AskedFindings,
+  linkAsked,
+  linkFindings,
+  nameCriteria,
+  readFindingCriteria,
+} from "./read-criteria.ts";
 
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
 export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
@@ -19,8 +26,9 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     const asked = readFindingCriteria(parameters);
     const page = readPage(parameters.page);
     const shown = page ?? 1;
-    // The form sends its empty fields too. Without them, the address is short enough to be kept.
-    if (isClear(asked) && page !== undefined && Object.values(parameters).includes(""))
+    // The form also sends its empty fields, and each value as a parameter. The address without them is short enough to be kept.
+    const isLong = Object.values(parameters).some((value) => value === "" || Array.isArray(value));
+    if (isClear(asked) && page !== undefined && isLong)
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
     const visitor = identifyVisitor(request, reply);
     const { named, choices } = await findNamedIds(asked, (...name) => reader.listNamedIds(visitor, ...name));
@@ -28,11 +36,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
       return sendPage(request, reply, writeChoices(await describeContext(request), named, choices), {
         isPrivate: true,
       });
-    if (named.ignored.length < asked.ignored.length)
-      return reply.redirect(
-        linkFindings({ ...named.criteria, ...Object.fromEntries(named.ignored) }, shown),
-        302,
-      );
+    if (named.ignored.length < asked.ignored.length) return reply.redirect(linkAsked(named, {}, shown), 302);
     const found = await reader.search(visitor, asked.criteria, shown);
     const context = await describeContext(request);
     const body = writeFindings(context, { ...asked, page: shown, isPageUnread: page === undefined, found });
@@ -106,7 +110,10 @@ async function serveGroup(
 ): Promise<FastifyReply> {
   const { value: typed, chart } = request.params as { value: string; chart?: string };
   const value = typed.replace(/\.csv$/, "");
-  const { criteria } = readFindingCriteria(kind === "state" ? { state: value } : { program: value });
+  // A page is about one state.
+  const { criteria } = readFindingCriteria(
+    kind === "state" ? { state: findState(value) } : { program: value },
+  );
   const exact = kind === "program" ? criteria.aln : criteria[kind];
   const group: Group = { kind, value: exact ?? value, criteria };
   // A program's page takes an agency too, and the other way round.

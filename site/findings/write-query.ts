@@ -192,6 +192,16 @@ function ofAwards(
     .map(([name, value]): Parameter => [place + name, value]);
 }
 
+const isOneOf = (values: string): string => (values.includes(",") ? `in.(${values})` : `eq.${values}`);
+
+/** The condition that a column contains one of several letters. */
+const hasOneOf = (letters: string): string =>
+  letters.includes(",")
+    ? `like(any).{${splitList(letters)
+        .map((letter) => `*${letter}*`)
+        .join()}}`
+    : `like.*${letters}*`;
+
 /** Conditions on a report. Tables that refer to it have its year and date too. */
 function ofReports(
   { auditee, auditor, u = "", year, accepted_since: since, state, entity_type: type }: FindingCriteria,
@@ -199,14 +209,14 @@ function ofReports(
 ) {
   const isEin = /^\d+$/.test(auditee ?? "");
   const all: [name: string, value: string | false | undefined][] = [
-    ["audit_year", year && `eq.${year}`],
+    ["audit_year", year && isOneOf(year)],
     ["fac_accepted_date", since && `gte.${since}`],
     // Only general has EINs.
     [isEin ? "general.auditee_ein" : "auditee_uei", auditee && `eq.${auditee}`],
     ...splitByColumn(u).map(({ column, ids }): Parameter => [column, `in.(${ids.join(",")})`]),
     ["general.auditor_ein", auditor && `eq.${auditor}`],
-    [`${place}auditee_state`, state && `eq.${state}`],
-    [`${place}entity_type`, type && `eq.${type}`],
+    [`${place}auditee_state`, state && isOneOf(state)],
+    [`${place}entity_type`, type && isOneOf(type)],
   ];
   return all.filter((each): each is Parameter => Boolean(each[1]));
 }
@@ -223,7 +233,7 @@ function ofFindings(
   place = "",
 ) {
   const all: [name: string, value: string | false | undefined][] = [
-    ["type_requirement", requirement && `like.*${requirement}*`],
+    ["type_requirement", requirement && hasOneOf(requirement)],
     ["is_material_weakness", weakness && "eq.Y"],
     ["is_significant_deficiency", deficiency && "eq.Y"],
     ["is_questioned_costs", costs && "eq.Y"],

@@ -26,9 +26,13 @@ import {
   type FindingCriteria,
   fields,
   flags,
+  isSeveral,
+  linkAsked,
   linkFindings,
   linkTogether,
   longestWords,
+  type Several,
+  splitList,
   writeProgram,
 } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
@@ -146,10 +150,10 @@ ${choices.map((choice) => writeChoice(asked, choice))}
   });
 }
 
-function writeChoice({ criteria, ignored }: AskedFindings, { field, text, found }: Choice): Html {
+function writeChoice(asked: AskedFindings, { field, text, found }: Choice): Html {
   const more = found.total - found.ids.length;
   const items = found.ids.map(({ id, name, city, state, reports }) => {
-    const link = linkFindings({ ...criteria, ...Object.fromEntries(ignored), [field]: id });
+    const link = linkAsked(asked, { [field]: id });
     const place = [city, state].filter(Boolean).join(", ");
     return html`<li><a href="${link}">${name || "not stated"}</a> <span class="hint">${[place, `${id.length === 9 ? "EIN" : "UEI"} ${id}`, count(reports, "public report")].filter(Boolean).join(" · ")}</span></li>`;
   });
@@ -159,9 +163,11 @@ function writeChoice({ criteria, ignored }: AskedFindings, { field, text, found 
 ${(more > 0 || found.is_cut) && html`<p>${more > 0 && `${formatNumber(more)} more are not listed. `}Add words of the name${field === "auditee" && " or a state"} to find others.</p>`}</nav>`;
 }
 
-/** The changes of reports, which can be filtered only by state, program and list. */
+/** The changes of reports, which can be filtered only by one state, a program and a list. */
 export const readChanges = ({ state, aln, aln_and_letters: together, agency, u }: FindingCriteria) =>
-  together === undefined ? readChangesFilter({ state, aln: aln ?? agency, u }) : undefined;
+  together === undefined && splitList(state).length < 2
+    ? readChangesFilter({ state, aln: aln ?? agency, u })
+    : undefined;
 
 function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings): Html {
   const years = [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))].filter(
@@ -176,14 +182,20 @@ function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings)
   };
   const input = (name: Field, more: Content, example?: string) =>
     html`<div class="field"><label for="${name}">${fields[name]}${example && html` <span class="hint">such as ${example}</span>`}</label><input id="${name}" name="${name}" value="${values[name]}"${more}></div>`;
-  const select = (name: Field, options: [value: string, text: string][]) =>
+  const select = (name: Field, options: string[]) =>
     html`<div class="field"><label for="${name}">${fields[name]}</label><select id="${name}" name="${name}"><option value="">Any</option>${options.map(
-      ([value, text]) =>
-        html`<option value="${value}"${value === values[name] && html` selected`}>${text}</option>`,
+      (value) =>
+        html`<option value="${value}"${value === values[name] && html` selected`}>${describeValue(name, value)}</option>`,
     )}</select></div>`;
-  const describe = (name: string, codes: string[]) =>
-    codes.map((code): [string, string] => [code, describeValue(name, code)]);
-  const year = (value: string): [string, string] => [value, value];
+  const box = (name: string, value: string, text: string, isChecked: boolean) =>
+    html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${isChecked && html` checked`}> ${text}</label>`;
+  const boxes = (name: Several, options: string[]) => {
+    const chosen = splitList(criteria[name]);
+    // The box scrolls.
+    const all = [...new Set([...chosen, ...options])];
+    return html`<details class="field"><summary>${fields[name]}${chosen.length > 0 && ` (${chosen.length} used)`}</summary>
+<fieldset class="checks" id="${name}" aria-label="${fields[name]}">${all.map((value) => box(name, value, name === "year" ? value : describeValue(name, value), chosen.includes(value)))}</fieldset></details>`;
+  };
   const chosen = Object.keys(criteria).filter((name) => name !== "words").length;
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
@@ -191,20 +203,19 @@ ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="o
 <details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
 <div class="fields">
 ${input("program", html` autocomplete="off"`, "93.778, HHS, or 84.425* with its letter codes")}
-${select("requirement", describe("requirement", Object.keys(requirements)))}
-${select("state", Object.entries(states))}
-${select("year", years.sort().reverse().map(year))}
-${select("entity_type", describe("entity_type", Object.keys(entityTypes)))}
-${select("direct", describe("direct", ["Y", "N"]))}
+${select("direct", ["Y", "N"])}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}
 ${input("auditor", html` autocomplete="off"`)}
 ${input("u", html` autocomplete="off"`)}
 </div>
-<fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(
-    ([name, text]) =>
-      html`<label class="check"><input type="checkbox" name="${name}" value="Y"${name in criteria && html` checked`}> ${text}</label>`,
-  )}</fieldset></details>
+<div class="fields">
+${boxes("requirement", Object.keys(requirements))}
+${boxes("state", Object.keys(states))}
+${boxes("year", years.sort().reverse())}
+${boxes("entity_type", Object.keys(entityTypes))}
+</div>
+<fieldset class="row"><legend>Only findings with</legend>${Object.entries(flags).map(([name, text]) => box(name, "Y", text, name in criteria))}</fieldset></details>
 <button type="submit">Search findings</button>
 </form>`;
 }
@@ -275,12 +286,15 @@ function writeRequirement({ criteria }: FindingsResult): Content {
     });
     return links.length > 0 && html`<p>Texts may use other words. See also ${links}.</p>`;
   }
-  const subjects = listSubjects(requirement).map(
-    (subject, index) =>
-      html`${index > 0 && ", "}<a href="${linkFindings({ ...others, words: subject })}">“${subject}”</a>`,
-  );
-  return html`<p>A finding may state several requirements. These state ${requirement}, alone or with others.
-${words === undefined && subjects.length > 0 && html` Texts of other findings may name it too: search for ${subjects}.`}</p>`;
+  const letters = splitList(requirement);
+  const subjects = letters
+    .flatMap(listSubjects)
+    .map(
+      (subject, index) =>
+        html`${index > 0 && ", "}<a href="${linkFindings({ ...others, words: subject })}">“${subject}”</a>`,
+    );
+  return html`<p>A finding may state several requirements. These state ${letters.join(" or ")}, alone or with others.
+${words === undefined && subjects.length > 0 && html` Texts of other findings may name ${letters.length > 1 ? "them" : "it"} too: search for ${subjects}.`}</p>`;
 }
 
 function linkWithout(criteria: FindingCriteria, name: Criterion): string {
@@ -419,16 +433,24 @@ function writeCounts({ criteria, found: { counts, total } }: FindingsResult): Ht
     html`<li><a href="${linkFindings({ ...criteria, ...more })}">${text}</a> (${formatNumber(findings)})</li>`;
   const lists = Object.entries(counted).map(([name, heading]) => {
     const isProgram = name === "agency" && (criteria.aln ?? criteria.aln_and_letters) !== undefined;
-    const values = name in criteria || isProgram ? [] : counts.filter((each) => each.name === name);
+    const chosen = isSeveral(name) ? splitList(criteria[name]) : [];
+    const values = counts.filter(
+      (each) =>
+        each.name === name &&
+        !isProgram &&
+        // Of several values that were chosen, one can be.
+        (chosen.length > 1 ? chosen.includes(each.value) : !(name in criteria)),
+    );
     if (name === "year") values.sort((one, other) => other.value.localeCompare(one.value));
     const links = values.map(({ value, findings }) =>
       link({ [name]: value }, describeValue(name, value), findings),
     );
     const rest = links.slice(mostValues);
     return (
-      links.length > 0 &&
-      html`<h3>${heading}</h3><ul>${links.slice(0, mostValues)}</ul>
-${rest.length > 0 && html`<details><summary>${rest.length} more: ${heading.toLowerCase()}</summary><ul>${rest}</ul></details>`}`
+      links.length + chosen.length > 0 &&
+      html`<h3>${heading}</h3>${links.length > 0 && html`<ul>${links.slice(0, mostValues)}</ul>`}
+${rest.length > 0 && html`<details><summary>${rest.length} more: ${heading.toLowerCase()}</summary><ul>${rest}</ul></details>`}
+${chosen.length > 0 && html`<p><a href="#${name}">Add another under “Filters”</a></p>`}`
     );
   });
   const others: [name: string, more: FindingCriteria, text: string][] = [

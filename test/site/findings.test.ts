@@ -202,6 +202,15 @@ describe("a search for findings", () => {
     ["program=10", ["2 2023-002"]],
     ["program=HHS&requirement=I", ["1 2023-001", "2 2023-001"]],
     ["requirement=b", ["2 2023-001"]],
+    ["requirement=L,b", ["1 2023-002", "2 2023-001"]],
+    ["requirement=I,P&requirement=l&year=2023", all.slice(0, 4)],
+    ["requirement=L,I&direct=Y", ["1 2023-001", "1 2023-002"]],
+    ["requirement=P,L&program=93.778", ["1 2023-002"]],
+    ["requirement=B,P&program=93&direct=N", ["2 2023-001"]],
+    ["state=TX,ohio", ["1 2023-001", "1 2023-002", cold, "4 2020-001"]],
+    ["year=2020&year=2021&year=2022", [cold, "4 2020-001"]],
+    ["entity_type=local,higher-ed&year=2021,2023", ["1 2023-001", "1 2023-002", cold]],
+    ["program=93.778&aln=93.778&program=93.778&direct=Y", ["1 2023-001", "1 2023-002"]],
     ["state=Texas", ["1 2023-001", "1 2023-002"]],
     ["year=2023&entity_type=non-profit", ["2 2023-001", "2 2023-002"]],
     ["year=2022", []],
@@ -231,11 +240,14 @@ describe("a search for findings", () => {
     ["u=CCCCCCCC1234,ABCDEFGH1234", ["1 2023-001", "1 2023-002", cold, "4 2020-001"]],
     [`u=${id(4)}+abcdefgh1234&program=93`, ["1 2023-001", "1 2023-002"]],
     ["u=12-3456789&u=BBBBBBBB1234&year=2023", ["2 2023-001", "2 2023-002"]],
+    ["words=tractors&words=bids", ["1 2023-001"]],
     ["u=HHHHHHHH1234,998877664", []],
     // Without the zero that spreadsheets remove.
     ["auditor=43015799", ["1 2023-001", "1 2023-002"]],
   ])("for %s finds %j, the newest first", async (query, findings) => {
-    const { status, text: body } = await get(`/findings?${query}`);
+    const asked = await get(`/findings?${query}`);
+    // Repeated parameters lead to the short address.
+    const { status, text: body } = asked.status === 302 ? await get(String(asked.headers.location)) : asked;
     expect([status, listFindings(body)]).toEqual([200, findings]);
     const csv = await get(`/findings.csv?${query}`);
     const rows = parse(csv.text, { columns: true, bom: true }) as Record<string, string>[];
@@ -307,7 +319,8 @@ describe("a search for findings", () => {
   it("leads from the form to an address that can be kept", async () => {
     const { page } = await open("/findings", { javaScriptEnabled: false });
     await page.getByLabel("Words in the finding or the plan").fill("procurement");
-    await page.getByLabel("State").selectOption("Texas");
+    await page.locator("form summary", { hasText: "State" }).click();
+    await page.getByLabel("Texas").check();
     await page.getByRole("button", { name: "Search findings" }).click();
     await page.getByRole("status").getByText("1 finding: ").waitFor();
     expect(new URL(page.url()).search).toBe("?words=procurement&state=TX");
@@ -341,7 +354,14 @@ describe("a search for findings", () => {
     ["words=%", "Use other words."],
     [`words=${"line+after+line%0A".repeat(600)}`, "Only the first 200 characters of the words were used."],
     [`words=${"x".repeat(199)}%F0%9F%98%80`, "No public finding matches"],
-    ["words=a&words=bids", "2 findings: “bids”."],
+    ["state=TX,ZZ,CA", "Not used, because it was not understood: State “ZZ”."],
+    ["state=TX&state=ZZ&state=Nowhere&requirement=Q,L", "Requirement “Q”; State “ZZ,Nowhere”."],
+    ["state=TX,ZZ,CA", '<a href="/findings?state=CA,TX">Search without it</a>'],
+    ["program=93.778&program=10.553", "Program (ALN) or agency “93.778 10.553”"],
+    ["program=93.778&aln=10.553", "Program (ALN) or agency “93.778 10.553”"],
+    ["direct=Y&direct=N", "Awards “Y N”"],
+    ["accepted_since=2024-01-01&accepted_since=2024-04-01", "Accepted since “2024-01-01 2024-04-01”"],
+    ["auditor=043015799&auditor=123456789", "Auditor (name or EIN) “043015799 123456789”"],
     ["words[]=x&page=-1", "6 findings in all public reports."],
     ["page=99999", "There is no page 99,999. This search has 1 page."],
     ["page=500", "There is no page 500."],
@@ -367,16 +387,54 @@ describe("a search for findings", () => {
     expect(body).not.toContain("<script>alert");
   });
 
-  it.each(["state=ZZ", "program=zz", "accepted_since=2024-13-45", "direct=q&requirement=Q", "u=Ada"])(
-    "has no CSV file of other findings than those that were asked for: %s",
-    async (query) => {
-      const { status, text: body } = await get(`/findings.csv?${query}`);
-      expect([status, body.includes("was not understood") || body.includes("is not understood")]).toEqual([
-        400,
-        true,
-      ]);
-    },
-  );
+  it.each([
+    ["requirement=P&requirement=L&state=&words=", "/findings?requirement=L,P"],
+    ["state=texas&state=OH&state=TX&year=2023,2021", "/findings?state=OH,TX&year=2021,2023"],
+    ["words=bids&words=bids&page=2", "/findings?words=bids&page=2"],
+    ["auditee=bold&state=TX,CA", "/findings?state=CA,TX&auditee=BBBBBBBB1234"],
+    ["auditee=bold&state=CA,ZZ", "/findings?state=CA,ZZ&auditee=BBBBBBBB1234"],
+    ["u=12-3456789&u=BBBBBBBB1234", "/findings?u=123456789,BBBBBBBB1234"],
+  ])("has one short address with its values in order: %s", async (query, location) => {
+    const { status, headers } = await get(`/findings?${query}`);
+    expect([status, headers.location]).toEqual([302, location]);
+  });
+
+  it("takes several values from its form, keeps them in it, and says where to add one", async () => {
+    const { page } = await open("/findings", { javaScriptEnabled: false });
+    await page.locator("form summary", { hasText: "Requirement" }).click();
+    await page.getByLabel("L reporting").check();
+    await page.getByLabel("P other").check();
+    await page.getByRole("button", { name: "Search findings" }).click();
+    await page.getByRole("status").getByText("2 findings: L reporting or P other.").waitFor();
+    expect(new URL(page.url()).search).toBe("?requirement=L,P");
+    const counts = page.getByRole("complementary", { name: "Narrow by" });
+    await counts.getByRole("link", { name: "L reporting" }).waitFor();
+    await counts.getByRole("link", { name: "Add another under “Filters”" }).click();
+    await page.getByLabel("B allowable costs").check();
+    await page.getByRole("button", { name: "Search findings" }).click();
+    await page.getByRole("status").getByText("3 findings: B allowable costs or L reporting or P").waitFor();
+    expect(new URL(page.url()).search).toBe("?requirement=B,L,P");
+  });
+
+  it("in several states has no feed, because a feed is of one state", async () => {
+    expect((await get("/findings?state=TX,OH&program=93")).text).not.toContain("/changes.atom?");
+  });
+
+  it.each([
+    "state=ZZ",
+    "state=TX,ZZ",
+    "direct=Y&direct=N",
+    "program=zz",
+    "accepted_since=2024-13-45",
+    "direct=q&requirement=Q",
+    "u=Ada",
+  ])("has no CSV file of other findings than those that were asked for: %s", async (query) => {
+    const { status, text: body } = await get(`/findings.csv?${query}`);
+    expect([status, body.includes("was not understood") || body.includes("is not understood")]).toEqual([
+      400,
+      true,
+    ]);
+  });
 
   it("counts a finding's awards that match the search in CSV", async () => {
     const { text: body } = await get("/findings.csv?program=16&direct=N");
@@ -427,6 +485,11 @@ describe("a search for findings", () => {
 
   it.each<[query: string, request: RegExp]>([
     ["state=TX", /finding_summaries\?[^"<]*auditee_state=eq\.TX/],
+    ["state=TX,OH&words=bids", /findings_text\?[^"<]*general\.auditee_state=in\.\(OH,TX\)/],
+    [
+      "requirement=L,P&words=bids",
+      /findings_text\?[^"<]*findings\.type_requirement=like\(any\)\.%7B\*L\*,\*P\*%7D/,
+    ],
     ["state=TX", /order=fac_accepted_date.desc.nullslast,report_id.desc,reference_number[^"<]*limit=5000/],
     ["program=93.778", /finding_summaries\?[^"<]*alns=cs\.(\{|%7B)93\.778/],
     ["program=93.778&direct=Y", /\/findings\?[^"<]*limit=20000[^"<]*federal_awards\.is_direct=eq\.Y/],
@@ -577,6 +640,7 @@ describe("a search for findings", () => {
       "/findings.csv?program=93.778&repeat=Y&direct=N&words=late+%22%0D%0A%C3%A9",
       "findings-late-93.778-passed-through-repeat",
     ],
+    ["/findings.csv?state=TX,OH&requirement=L&requirement=I", "findings-requirement-I-L-OH-TX"],
     ["/findings.csv?accepted_since=2024-03-15&texts=Y", "findings-accepted_since-2024-03-15-with-texts"],
     ["/program/93.778.csv", "program-93.778"],
     ["/state/TX.csv", "state-TX"],
@@ -791,6 +855,7 @@ describe("the page of a program, an agency or a state", () => {
     "/state/AZ",
     "/program/99.999",
     "/state/nowhere",
+    "/state/TX,OH",
     "/agency/%27",
     "/state/toString",
   ])("%s says that no public report has it", async (target) => {
@@ -842,6 +907,7 @@ describe("programs by year", () => {
 describe.each([
   "/totals/programs",
   "/findings?program=84.010*",
+  "/findings?requirement=I,L&state=TX",
   "/findings",
   "/findings?words=procurement",
   "/findings?words=zeppelin",

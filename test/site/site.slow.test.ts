@@ -564,7 +564,7 @@ describe("on a phone", () => {
     const { page } = await site.open("/findings?words=control", { viewport: { width: 360, height: 740 } });
     const results = await page.locator(".found").first().boundingBox();
     expect(results?.y).toBeLessThan(740);
-    expect(await page.getByLabel("Requirement").isVisible()).toBe(false);
+    expect(await page.getByLabel("Accepted since").isVisible()).toBe(false);
   });
 
   it.each(["/", "/findings", "/explorer#api_v1_1_0/general?is_public=eq.false"])(

@@ -134,6 +134,13 @@ describe("the rows of a page", () => {
     ["/findings?state=STATE", "finding_summaries", ["report_id", "reference_number", "alns"]],
     ["/findings?program=93.778&direct=Y", "findings", ["report_id", "reference_number"]],
     ["/findings?repeat=Y&year=2023", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?requirement=C,L", "finding_summaries", ["report_id", "reference_number"]],
+    ["/findings?requirement=C,L&program=93&year=2022,2023", "findings", ["report_id", "reference_number"]],
+    [
+      "/findings?state=STATE,TX,OK&entity_type=local,state&year=2022,2023",
+      "finding_summaries",
+      ["report_id"],
+    ],
     ["/findings?program=93.778*", "finding_summaries", ["report_id", "reference_number"]],
     ["/findings?program=93.778*&direct=Y", "findings", ["report_id", "reference_number"]],
     ["/totals/programs?agency=93", "totals_by_program", ["aln", "federal_program_name"]],

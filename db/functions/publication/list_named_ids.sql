@@ -21,7 +21,7 @@ begin
           general.report_id
         from disclosed.general
         where list_named_ids.kind = 'auditee' and extensions.name_words(general.auditee_name) @@ query
-          and (list_named_ids.state is null or general.auditee_state = list_named_ids.state)
+          and (list_named_ids.state is null or general.auditee_state = any (string_to_array(list_named_ids.state, ',')))
         limit 3000
       )
       union all
@@ -77,5 +77,5 @@ begin
 end
 $$;
 comment on function publication.list_named_ids is
-  'Returns the UEIs and EINs of auditees (in a state), or the EINs of auditors, that have a name with these words in public reports: the first 20, those with exactly this name first. If only one has exactly this name, returns only that. is_cut says whether more reports have the name than were read.';
+  'Returns the UEIs and EINs of auditees (in a state, or in one of several with commas between them), or the EINs of auditors, that have a name with these words in public reports: the first 20, those with exactly this name first. If only one has exactly this name, returns only that. is_cut says whether more reports have the name than were read.';
 grant execute on function publication.list_named_ids to site;

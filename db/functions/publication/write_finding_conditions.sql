@@ -1,6 +1,7 @@
 -- The conditions of a search for findings, as SQL. They refer to the criteria as $1, so no part of a search becomes SQL. "is true"
 -- keeps PostgreSQL from joining the texts: a scan of the findings in their order, with the texts in a hash table, finds the newest
--- first. The words must all be in one text, or in one part of a long text.
+-- first. The words must all be in one text, or in one part of a long text. A year, state, entity type or requirement may be several with
+-- commas between them, of which a finding must have one.
 create or replace function publication.write_finding_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''
@@ -34,9 +35,9 @@ as $$
         '(findings.report_id in ('
         'select listed.report_id from publication.list_reports_of(string_to_array($1 ->> ''u'', '','')) as listed)) is true'
       ),
-      ('year', 'findings.audit_year = $1 ->> ''year'''),
-      ('state', 'findings.auditee_state = $1 ->> ''state'''),
-      ('entity_type', 'findings.entity_type = $1 ->> ''entity_type'''),
+      ('year', 'findings.audit_year = any (string_to_array($1 ->> ''year'', '',''))'),
+      ('state', 'findings.auditee_state = any (string_to_array($1 ->> ''state'', '',''))'),
+      ('entity_type', 'findings.entity_type = any (string_to_array($1 ->> ''entity_type'', '',''))'),
       ('accepted_since', 'findings.fac_accepted_date >= ($1 ->> ''accepted_since'')::date'),
       ('aln', 'findings.alns @> array[$1 ->> ''aln'']'),
       (
@@ -49,7 +50,10 @@ as $$
         'findings.alns && array(select distinct programs.aln from disclosed.totals_by_program as programs'
         ' where starts_with(programs.aln, ($1 ->> ''agency'') || ''.''))'
       ),
-      ('requirement', 'strpos(findings.type_requirement, $1 ->> ''requirement'') > 0'),
+      (
+        'requirement',
+        'findings.type_requirement like any (string_to_array(''%'' || replace($1 ->> ''requirement'', '','', ''%,%'') || ''%'', '',''))'
+      ),
       ('material_weakness', 'findings.is_material_weakness = ''Y'''),
       ('significant_deficiency', 'findings.is_significant_deficiency = ''Y'''),
       ('questioned_costs', 'findings.is_questioned_costs = ''Y'''),
