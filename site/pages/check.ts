@@ -165,16 +165,15 @@ const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
 
 /** The findings of a list, on one year if one was asked for. Undefined if the list is too long for an address. */
 function linkToFindings(
-  { path, list, wanted: { aln, years, isByYear } }: CheckResult,
+  { path, list, wanted: { aln, years } }: CheckResult,
   file = "/findings",
 ): string | undefined {
-  const [year] = isByYear ? [] : (years ?? []);
   return path === undefined
     ? undefined
     : linkFindings(
         {
           ...(aln !== undefined && ofProgram(aln)),
-          ...(year !== undefined && { year }),
+          ...(years && { year: years.toSorted().join() }),
           u: list.entries.map(({ id }) => id).join(","),
         },
         1,
@@ -184,12 +183,12 @@ function linkToFindings(
 
 /** Leads to the findings of all reports of a list, including older ones. */
 function writeFindingsLink(result: CheckResult): Content {
-  const { aln, years, isByYear } = result.wanted;
+  const { aln, years } = result.wanted;
   const link = linkToFindings(result);
   return (
     link !== undefined &&
     result.decisions.length > 0 &&
-    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years && !isByYear ? `for audit year ${years.join(", ")}` : "in all years"}.</p>`
+    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years ? `for audit year${years.length > 1 ? "s" : ""} ${years.join(", ")}` : "in all years"}.</p>`
   );
 }
 
@@ -467,7 +466,8 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
 
 function writeAnswer(entry: CheckedEntry, wanted: Wanted): Content {
   if (entry.successor) return linkSuccessor(entry.successor);
-  if (entry.similar.length > 0) return html`${explainMissing(entry)}: did you mean ${linkSimilar(entry.similar)}?`;
+  if (entry.similar.length > 0)
+    return html`${explainMissing(entry)}: did you mean ${linkSimilar(entry.similar)}?`;
   return describeAnswer(entry, wanted);
 }
 
