@@ -575,6 +575,8 @@ describe("a list", () => {
       `href="${address.replace("/findings", "/findings.csv").replaceAll("&", "&amp;")}"`,
     );
     expect((await ask("/check?u=ELM4ELM41234")).text).not.toContain("/findings?");
+    const compared = await ask(`/check?${list}&year=2023,2022`);
+    expect(compared.text).toMatch(/href="\/findings\?year=2022,2023&amp;u=[^"]*">Read/);
   });
 });
 
