@@ -9,6 +9,7 @@ import { emptyQuery, type Filter, largestLimit } from "../query.ts";
 import { listExamples } from "../search/list-examples.ts";
 import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
+import { simplify } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { writeSimilar } from "../similar-ids.ts";
 import { listResult, resultColumns, writeVerdict } from "../verdict.ts";
@@ -174,9 +175,10 @@ function writeFindingsLink({ text, filters }: SearchResult): Content {
 /** Links to searches for states and names that are spelled like those that were searched for. */
 function writeNames({ text, filters, found: { names } }: SearchResult): Content {
   const corrected = correctState(text);
+  const isOther = (name: string) => ![text, corrected].map(simplify).includes(simplify(name));
   const links = [
     corrected !== text && html`<li><a href="${linkToSearch(corrected, filters)}">${corrected}</a></li>`,
-    ...names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`),
+    ...names.filter(isOther).map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`),
   ].filter(Boolean);
   return (
     links.length > 0 && html`<nav aria-label="Similar names"><p>Did you mean:</p><ul>${links}</ul></nav>`

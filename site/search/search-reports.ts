@@ -12,7 +12,7 @@ export const pageRows = 100;
 export const largestTotal = 1000;
 
 const found = z.object({
-  /** The number of reports that match each reading. */
+  /** The number of reports that match each reading. 0 if an earlier reading has the same reports. */
   totals: z.array(z.number()),
   /** The reading that `rows` match: the first that has matches. */
   chosen: z.number().nullable(),

@@ -482,6 +482,35 @@ describe("a list", () => {
     expect(saved.map(({ entry }) => entry)).toEqual(list.split(",").map((typed) => `="${typed}"`));
   });
 
+  it("suggests the ID of an auditee for one with a wrong character or two swapped ones", async () => {
+    const list = "MESAMESA1243,942600542,HHHHHHHH1243,998877656,MESAMESAI234";
+    const answers = readRows((await ask(`/check?u=${list}`)).text).map(([, answer]) => answer);
+    expect(answers).toEqual([
+      "no public report: did you mean MESAMESA1234 (Mesa)?",
+      "no public report: did you mean 942600524 (Mesa)?",
+      "no public report",
+      "no public report",
+      "not a UEI, because UEIs have no letter I: did you mean MESAMESA1234 (Mesa)?",
+    ]);
+    const { text: byYear } = await ask(`/check?u=${list}&year=all`);
+    expect(byYear).toContain('did you mean <a href="/auditee/MESAMESA1234">');
+    const [saved]: Record<string, string>[] = parse((await ask(`/check.csv?u=${list}`)).text, {
+      columns: true,
+      bom: true,
+    });
+    expect(saved?.answer).toBe(answers[0]);
+  });
+
+  it("suggests IDs for the first 20 entries without a public report, and says so", async () => {
+    const unknown = Array.from({ length: 20 }, (_, index) => `ZZZZ${String(index).padStart(8, "0")}`);
+    const few = await ask(`/check?u=${["POLKPOLK1234", ...unknown.slice(1), "MESAMESA1243"].join(",")}`);
+    expect(few.text).toContain("did you mean");
+    expect(few.text).not.toContain("only for the first 20");
+    const more = await ask(`/check?u=${[...unknown, "MESAMESA1243"].join(",")}`);
+    expect(more.text).not.toContain("did you mean");
+    expect(more.text).toContain("only for the first 20 without a public report.");
+  });
+
   it("is read as people paste it", () => {
     const read = (typed: string) => readList(typed).entries.map((entry) => entry.id);
     const ids = ["POLKPOLK1234", "042600524"];

@@ -52,7 +52,7 @@ beforeAll(async () => {
       sp_framework_opinions: "unmodified_opinion",
     }),
     submission(8, { ...city, audit_year: "2020", auditee_uei: "GSA_MIGRATION" }),
-    submission(5, { auditee_name: "Silent County", auditee_uei: "SILENTSILENT" }),
+    submission(5, { auditee_name: "Silent County", auditee_uei: "SILENTSILENT", auditee_ein: "111222336" }),
     submission(6, {
       ...city,
       auditee_name: "Biennial City",
@@ -495,6 +495,26 @@ describe("the page of an auditee", () => {
       expect((await get(`/auditee/${hidden}.csv`)).status).toBe(404);
     },
   );
+
+  it.each<[typed: string, suggested: string[]]>([
+    ["ALDERALDER21", ["ALDERALDER12"]],
+    ["alderalderi2", ["ALDERALDER12"]],
+    ["ALDERXLDER12", ["ALDERALDER12"]],
+    ["ALDERXLDER21", []],
+    ["11-1222393", ["111222333"]],
+    ["111223233", ["111222333"]],
+    // Four EINs differ from it in the last digit.
+    ["111222339", []],
+    // One character from an ID that only a suppressed report has.
+    ["HHHHHHHH1243", []],
+    ["998877656", []],
+  ])("for the unknown ID %s suggests %j", async (typed, suggested) => {
+    const { status, text } = await get(`/auditee/${typed}`);
+    expect(status).toBe(404);
+    const links = [...text.matchAll(/<a href="\/auditee\/(\w+)"><code class="id">\1<\/code><\/a> \(([^)]*)\)/g)];
+    expect(links.map(([, id, name]) => [id, name])).toEqual(suggested.map((id) => [id, "City of Alder"]));
+    expect(text.includes("Did you mean ")).toBe(suggested.length > 0);
+  });
 
   it("is found by an EIN with a hyphen and by a UEI in lower case", async () => {
     for (const [typed, own] of [

@@ -57,6 +57,9 @@ beforeAll(async () => {
       auditee_uei: "RRRRRRRR1234",
     }),
     named(18, "OKLAHOMA DEPARTMENT OF TRANSPORTATION", { auditee_state: "OK" }),
+    named(19, "Harbor Transit", { auditee_state: "OK", auditee_uei: "H0RB0R123456" }),
+    named(22, "HARBOR TRANSIT", { auditee_state: "OK", audit_year: "2022" }),
+    named(23, "HARBOR TRANSIT", { auditee_state: "OK", audit_year: "2021" }),
     named(20, "Hidden Nation", {
       auditee_state: "IA",
       auditee_city: "Hometown",
@@ -83,12 +86,12 @@ beforeAll(async () => {
       federal_agency_prefix: "15",
       federal_award_extension: "RD",
     },
-    {
-      report_id: id(18),
+    ...[18, 19].map((number) => ({
+      report_id: id(number),
       award_reference: "AWARD-0001",
       federal_agency_prefix: "20",
       federal_award_extension: "205",
-    },
+    })),
     {
       report_id: id(20),
       award_reference: "AWARD-0002",
@@ -237,18 +240,21 @@ describe("a search", () => {
   it.each([
     [
       "Oklahoma Department of Transportation",
-      "of auditees whose name is “Oklahoma Department of Transportation”",
+      "1 report of auditees whose name is “Oklahoma Department of Transportation”",
     ],
     [
       "Oklahoma Department of Transportation 2023",
-      "of auditees whose name is “Oklahoma Department of Transportation”, audit year 2023",
+      "1 report of auditees whose name is “Oklahoma Department of Transportation”, audit year 2023",
     ],
     // Nobody has this name.
-    ["Department of Transportation Oklahoma", "with awards of "],
+    ["Department of Transportation Oklahoma", "2 reports with awards of "],
   ])("for %s finds first the auditee whose whole name it is, if there is one", async (typed, words) => {
     const { text } = await search(typed);
-    expect(text).toContain(`role="status">1 report ${words}`);
-    expect(text.includes('<li><a href="/search?q=Oklahoma+Department')).toBe(typed.startsWith("Oklahoma"));
+    expect(text).toContain(`role="status">${words}`);
+    const [, others = ""] = /aria-label="Other meanings">(.*?)<\/nav>/s.exec(text) ?? [];
+    expect(others.includes("Reports with awards of ")).toBe(typed.startsWith("Oklahoma"));
+    // Words of the name have the same report, so they are no other meaning.
+    if (typed.startsWith("Oklahoma")) expect(others).not.toContain("name");
   });
 
   it("for a report ID leads to the report first", async () => {
@@ -303,6 +309,10 @@ describe("a search", () => {
     ["93.778 Texs", "93.778 Texas"],
     ["93.778 New Hamphsire 2020", "93.778 New Hampshire 2020"],
     ["Washinton Acadmey Springfeld", "Washington Academy"],
+    // Swapped letters at the beginning of a word, and a wrong first letter.
+    ["Polk Cuonty", "POLK COUNTY, IOWA"],
+    ["Ahrbor Transit", "HARBOR TRANSIT"],
+    ["Xarbor Transit", "HARBOR TRANSIT"],
     ["Hiden Nation", undefined],
     ["Zzyzx", undefined],
   ])("for %s suggests %s", async (typed, name) => {
@@ -310,6 +320,35 @@ describe("a search", () => {
     const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
     if (name === undefined) expect(list).toBe("");
     else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
+  });
+
+  it("suggests names that differ only in case once, and not the name that was typed", async () => {
+    const suggest = async (typed: string, more = "") => {
+      const { text } = await search(typed, more);
+      const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
+      return Array.from(list.matchAll(/<li><a [^>]*>([^<]*)/g), ([, name]) => name);
+    };
+    expect(await suggest("Ahrbor Transit")).toEqual(["HARBOR TRANSIT"]);
+    expect(await suggest("harbor transit", "&year=2001")).toEqual([]);
+    expect(await suggest("harbor transit 2001")).toEqual(["HARBOR TRANSIT"]);
+  });
+
+  it.each([
+    ["ABCDEFGH1243", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
+    ["UEI ABCDEFGX1234 IA", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
+    ["HORBOR123456", "H0RB0R123456", "Harbor Transit"],
+    ["42-6005234", "426005243", "POLK COUNTY, IOWA"],
+    // One character from an ID that only a suppressed report has.
+    ["HHHHHHHH1243", undefined, ""],
+    ["998877656", undefined, ""],
+  ])("for %s suggests the auditee with the ID %s", async (typed, suggested, name) => {
+    const { text } = await search(typed);
+    expect(text).toContain(`No public report was found for “${typed}”.`);
+    if (suggested === undefined) expect(text).not.toContain("Did you mean");
+    else
+      expect(text).toContain(
+        `Did you mean <a href="/auditee/${suggested}"><code class="id">${suggested}</code></a> (${name})?`,
+      );
   });
 
   it.each([
@@ -438,7 +477,7 @@ describe("suppressed and superseded reports", () => {
   it.each([
     ["Iowa", 3],
     ["93.778", 2],
-    ["2023", 17],
+    ["2023", 18],
   ])("are not counted in the total for %s", async (text, total) => {
     expect((await search(text)).text).toContain(`role="status">${total} reports `);
   });

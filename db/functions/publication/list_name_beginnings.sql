@@ -1,4 +1,4 @@
--- Only five words, because each beginning of a common one, such as "cou", is in a fifth of all names. Every name has the words that
+-- Only four words, because each beginning of a common one, such as "cou", is in a fifth of all names. Every name has the words that
 -- extensions.name_words() adds.
 create or replace function publication.list_name_beginnings(written text)
 returns text[]
@@ -18,8 +18,8 @@ as $$
     cross join lateral (select greatest(2, least(3, length(words.lexeme) / 2))) as beginning (length)
     where length(words.lexeme) > 2 and words.lexeme <> all (tsvector_to_array(extensions.name_words('')))
     order by words.positions[1]
-    limit 5
+    limit 4
   )
 $$;
 comment on function publication.list_name_beginnings is
-  'Returns, for each of the first five long words of a name, a query for words that begin with the same two or three letters, or would if two neighboring letters were swapped.';
+  'Returns, for each of the first four long words of a name, a query for words that begin with the same two or three letters, or would if two neighboring letters were swapped.';

@@ -7,6 +7,8 @@ as $$
 declare
   criteria jsonb;
   matches text[];
+  fingerprint text;
+  fingerprints text[] := '{}';
   found_rows jsonb;
   totals jsonb := '[]';
   chosen integer;
@@ -19,7 +21,10 @@ begin
         publication.write_search_conditions(criteria)
       ) into matches using criteria;
     end if;
-    totals := totals || to_jsonb(cardinality(matches));
+    -- A reading with the same reports as an earlier one is no other meaning: "Department of Aging, in Ohio", "Ohio Department of Aging".
+    select md5(string_agg(listed.report_id, ',' order by listed.report_id)) into fingerprint from unnest(matches) as listed (report_id);
+    totals := totals || to_jsonb(case when fingerprint = any (fingerprints) then 0 else cardinality(matches) end);
+    fingerprints := fingerprints || fingerprint;
     if chosen is null and cardinality(matches) > 0 then
       chosen := jsonb_array_length(totals) - 1;
       found_rows := publication.list_matches(criteria, matches, least(greatest(skipped, 0), 900));
@@ -29,5 +34,5 @@ begin
 end
 $$;
 comment on function publication.search_reports is
-  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 20 readings (1001: more than 1,000), the index of the first reading that has matches, and up to 100 of its reports.';
+  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 20 readings (1001: more than 1,000; 0 if they are the same as those of an earlier reading), the index of the first reading that has matches, and up to 100 of its reports.';
 grant execute on function publication.search_reports to site;
