@@ -116,5 +116,4 @@ export function explainUei(text: string): string | undefined {
 }
 
 /** Asks for the UEI that a text with the letters I and O may stand for. */
-export const askForUei = (text: string): string =>
-  `is it ${text.replaceAll("I", "1").replaceAll("O", "0")}?`;
+export const askForUei = (text: string): string => `is it ${text.replaceAll("I", "1").replaceAll("O", "0")}?`;

@@ -467,7 +467,8 @@ function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
 
 function writeAnswer(entry: CheckedEntry, wanted: Wanted): Content {
   if (entry.successor) return linkSuccessor(entry.successor);
-  if (entry.similar.length > 0) return html`${explainMissing(entry)}: did you mean ${linkSimilar(entry.similar)}?`;
+  if (entry.similar.length > 0)
+    return html`${explainMissing(entry)}: did you mean ${linkSimilar(entry.similar)}?`;
   return describeAnswer(entry, wanted);
 }
 
