@@ -57,6 +57,9 @@ Medicaid California
 title XIX 2023
 Shelbey
 Univercity of Iowa
+Likcing County
+incorporated county school district housinq
+ABCDEFGH1243
 zzyzx qwv
 EIN 426005243
 ABCDEFGH1234

@@ -511,7 +511,9 @@ describe("the page of an auditee", () => {
   ])("for the unknown ID %s suggests %j", async (typed, suggested) => {
     const { status, text } = await get(`/auditee/${typed}`);
     expect(status).toBe(404);
-    const links = [...text.matchAll(/<a href="\/auditee\/(\w+)"><code class="id">\1<\/code><\/a> \(([^)]*)\)/g)];
+    const links = [
+      ...text.matchAll(/<a href="\/auditee\/(\w+)"><code class="id">\1<\/code><\/a> \(([^)]*)\)/g),
+    ];
     expect(links.map(([, id, name]) => [id, name])).toEqual(suggested.map((id) => [id, "City of Alder"]));
     expect(text.includes("Did you mean ")).toBe(suggested.length > 0);
   });
