@@ -103,7 +103,7 @@ function addSite(
   };
   addPages(site);
   addTotalFiles(site);
-  const query = limitQueries(pool, whileOn);
+  const query = limitQueries(pool);
   addChanges(site, createFilteredChangesReader(query));
   serveSearch(site, createSearch(query));
   serveCheck(app, site, createCheck(query));

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Pool, PoolClient } from "pg";
+import { checkService, NotServing } from "../../shared/web/database.ts";
 import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 import { limitClients } from "../../shared/web/limit-clients.ts";
 import { QueueRefused, queueFairly } from "../../shared/web/queue-fairly.ts";
@@ -45,21 +46,16 @@ export type LimitedQuery = <Row extends object>(
 
 /**
  * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
- * queue is full, or if a query waits or runs too long. It throws what `whileOn` throws.
- *
- * @param whileOn throws while the service is switched off or has no data set
+ * queue is full, or if a query waits or runs too long. It throws NotServing while the service is switched off or has no data set.
  */
-export function limitQueries(pool: Pool, whileOn: () => Promise<unknown>): LimitedQuery {
+export function limitQueries(pool: Pool): LimitedQuery {
   const limit = limitClients(searchesAMinute, 60);
   const run = queueFairly(queue);
   return async <Row extends object>({ address, left }: Visitor, statement: string, values: unknown[]) => {
     const seconds = await limit(address);
     if (seconds !== undefined) throw refuseOften(seconds);
     try {
-      return await run(address, left, async () => {
-        await whileOn();
-        return await ask<Row>(pool, statement, values);
-      });
+      return await run(address, left, () => ask<Row>(pool, statement, values));
     } catch (error) {
       throw error instanceof QueueRefused ? refuseBusy() : error;
     }
@@ -71,6 +67,8 @@ async function ask<Row extends object>(pool: Pool, statement: string, values: un
   try {
     client = await pool.connect();
     await client.query(`begin read only; set local statement_timeout = '${timeoutSeconds} s'`);
+    // On the same connection: another one may lead to a database that was replaced since.
+    await checkService(client);
     const { rows } = await client.query<Row>({ text: statement, values, ...patience });
     await client.query("commit");
     client.release();
@@ -78,6 +76,7 @@ async function ask<Row extends object>(pool: Pool, statement: string, values: un
   } catch (error) {
     // A connection whose transaction failed is closed.
     client?.release(true);
+    if (error instanceof NotServing) throw error;
     throw (error as { code?: string }).code === "57014" ? refuseSlow() : refuseFailed(error);
   }
 }
