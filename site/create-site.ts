@@ -109,7 +109,7 @@ function addSite(
   };
   addPages(site);
   addTotalFiles(site);
-  const query = limitQueries(pool, whileOn);
+  const query = limitQueries(pool, live);
   addChanges(site, createFilteredChangesReader(query));
   serveSearch(site, createSearch(query));
   serveCheck(app, site, createCheck(query));

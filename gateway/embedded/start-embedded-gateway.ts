@@ -22,8 +22,8 @@ const SERVER_OPTIONS = {
   keepAliveTimeout,
   connectionsCheckingInterval: 1000,
 };
-/** How long a connection may be idle: longer than read_timeout, because a client sends nothing while it waits. */
-const SILENCE_MS = 75_000;
+/** How long a connection may be idle: longer than longest_wait and read_timeout together, because a client sends nothing while it waits. */
+const SILENCE_MS = 90_000;
 
 export interface EmbeddedGatewayOptions {
   host: string;

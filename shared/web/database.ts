@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { type ClientConfig, Pool } from "pg";
+import { type ClientConfig, Pool, type PoolClient } from "pg";
 import { ErrorWithResponse, notServing } from "./error-responses.ts";
 
 /** The database refused the query, or did not answer in time. `cause` has the reason. */
@@ -16,6 +16,8 @@ export class NotServing extends ErrorWithResponse {
     this.reason = reason;
   }
 }
+
+type Connection = Pool | PoolClient;
 
 /**
  * Opens a connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s.
@@ -45,7 +47,7 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger, na
  * @throws DatabaseUnavailable
  */
 export async function queryDatabase(
-  pool: Pool,
+  pool: Connection,
   text: string,
   values: unknown[],
   limits: { query_timeout?: number } = {},
@@ -67,7 +69,16 @@ export async function queryWhileOn(pool: Pool, expressions: string, values: unkn
   return (await queryLive(pool, expressions, values)).found;
 }
 
-async function queryLive(pool: Pool, expressions: string, values: unknown[]) {
+/**
+ * Reads the ID of the live data set, and checks that the service is on.
+ *
+ * @throws NotServing, DatabaseUnavailable
+ */
+export async function readLiveDataSet(connection: Connection): Promise<string> {
+  return (await queryLive(connection, "true", [])).live;
+}
+
+async function queryLive(pool: Connection, expressions: string, values: unknown[]) {
   const statement = `select publication.is_switched_on(), publication.live_data_set(), ${expressions}`;
   const [isOn, live, ...found] = await queryDatabase(pool, statement, values);
   if (isOn !== true) throw new NotServing("switched_off");
@@ -85,7 +96,7 @@ export function requireService(pool: Pool): () => Promise<string> {
   let live: string | undefined;
   return async () => {
     try {
-      ({ live } = await queryLive(pool, "true", []));
+      live = await readLiveDataSet(pool);
     } catch (error) {
       if (error instanceof NotServing) live = undefined;
       if (live === undefined) throw error;

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Pool, PoolClient } from "pg";
+import { NotServing, readLiveDataSet } from "../../shared/web/database.ts";
 import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 import { limitClients } from "../../shared/web/limit-clients.ts";
 import { QueueRefused, queueFairly } from "../../shared/web/queue-fairly.ts";
+import type { LiveDataSet } from "../keep-answer.ts";
 
 /** How many searches and reports a client IP may open in a minute. Each process counts separately. */
 export const searchesAMinute = 60;
@@ -45,11 +47,11 @@ export type LimitedQuery = <Row extends object>(
 
 /**
  * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
- * queue is full, or if a query waits or runs too long. It throws what `whileOn` throws.
+ * queue is full, or if a query waits or runs too long. It throws NotServing while the service is switched off or has no data set.
  *
- * @param whileOn throws while the service is switched off or has no data set; resolves to the ID of the live data set
+ * @param live notes the data set of the rows, which pages name
  */
-export function limitQueries(pool: Pool, whileOn: () => Promise<string>): LimitedQuery {
+export function limitQueries(pool: Pool, live: LiveDataSet): LimitedQuery {
   const limit = limitClients(searchesAMinute, 60);
   const run = queueFairly(queue);
   return async <Row extends object>({ address, left }: Visitor, statement: string, values: unknown[]) => {
@@ -57,14 +59,8 @@ export function limitQueries(pool: Pool, whileOn: () => Promise<string>): Limite
     if (seconds !== undefined) throw refuseOften(seconds);
     try {
       return await run(address, left, async () => {
-        let live = await whileOn();
-        let row = await ask<Row>(pool, statement, values);
-        // Pages name the data set of their rows. After a publication, the other one is named.
-        if (row.live !== live) {
-          live = await whileOn();
-          if (row.live !== live) row = await ask<Row>(pool, statement, values);
-        }
-        return row;
+        const { row, isOfOne } = await ask<Row>(pool, live, statement, values);
+        return isOfOne ? row : (await ask<Row>(pool, live, statement, values)).row;
       });
     } catch (error) {
       throw error instanceof QueueRefused ? refuseBusy() : error;
@@ -72,27 +68,28 @@ export function limitQueries(pool: Pool, whileOn: () => Promise<string>): Limite
   };
 }
 
-/** Runs a statement. The row also has the ID of the data set that was live. */
+/** Runs a statement. Returns its row, and whether it is of one data set: none was published meanwhile. */
 async function ask<Row extends object>(
   pool: Pool,
+  live: LiveDataSet,
   statement: string,
   values: unknown[],
-): Promise<Row & { live: string | null }> {
+): Promise<{ row: Row; isOfOne: boolean }> {
   let client: PoolClient | undefined;
   try {
     client = await pool.connect();
     await client.query(`begin read only; set local statement_timeout = '${timeoutSeconds} s'`);
-    const { rows } = await client.query<Row & { live: string | null }>({
-      text: `select asked.*, publication.live_data_set() as live from (${statement}) as asked`,
-      values,
-      ...patience,
-    });
+    // On the same connection: another one may lead to a database that was replaced since.
+    const before = await readLiveDataSet(client);
+    const { rows } = await client.query<Row>({ text: statement, values, ...patience });
+    live.id = await readLiveDataSet(client);
     await client.query("commit");
     client.release();
-    return rows[0] as Row & { live: string | null };
+    return { row: rows[0] as Row, isOfOne: live.id === before };
   } catch (error) {
     // A connection whose transaction failed is closed.
     client?.release(true);
+    if (error instanceof NotServing) throw error;
     throw (error as { code?: string }).code === "57014" ? refuseSlow() : refuseFailed(error);
   }
 }

@@ -117,7 +117,8 @@ RELEASE=$(npm run -s release:stamp) docker compose up --build --detach --wait
 blocks docs/keys.md "Tribal access" sh | sed 's/npm run -s \(keys\|agreements\) --/docker compose run --rm \1/' > "$work/commands"
 TRIBAL_KEY=$(bash -euo pipefail "$work/commands" < /dev/null | grep -o 'tribal_[0-9A-Za-z]*' | head -1)
 INDIVIDUAL_KEY=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
-KEYS=$(psql --command="select api_key from generate_series(1, 40) as n, access.issue_key('individual', 'test@example.gov', 'client ' || n)" | paste -sd ' ')
+# So many that each sends a request only every 10 s: no key has more in progress at a time than it may.
+KEYS=$(psql --command="select api_key from generate_series(1, 200) as n, access.issue_key('individual', 'test@example.gov', 'client ' || n)" | paste -sd ' ')
 REPORT=$(psql --command="select report_id from disclosed.general limit 1")
 export INDIVIDUAL_KEY TRIBAL_KEY KEYS REPORT SMOKE_KEY=$INDIVIDUAL_KEY SMOKE_TRIBAL_KEY=$TRIBAL_KEY
 run docs/operations.md "Docker Compose" > "$work/suppressed"

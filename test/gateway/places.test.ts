@@ -208,6 +208,17 @@ describe("requests at a time", () => {
     expect(remaining(await ask(address, key, hastyUrl))).toBe(before - ofKey - 1);
   });
 
+  it("of a key that has one get 503 if the places of other keys kept it from a second one", async () => {
+    const [key, ...others] = await Promise.all(Array.from({ length: 3 }, () => makeKnownKey(hastyUrl)));
+    const running = others.flatMap((other) => sendMany(1, makeAddress(), other, hastyUrl));
+    const address = makeAddress();
+    const own = sendMany(2, address, key ?? "", hastyUrl);
+    await expect.poll(() => held.length).toBe(3);
+    const { status, body } = await Promise.race(own);
+    expect([status, JSON.parse(body).code]).toEqual([503, "api_busy"]);
+    await releaseUntil([...running, ...own]);
+  });
+
   it("beyond those that may wait get 429 at once", async () => {
     const [address, key] = [makeAddress(), await makeKnownKey()];
     const answers = sendMany(ofKey + mostWaiting + 20, address, key);

@@ -61,7 +61,7 @@ async function sign(base: string): Promise<string> {
 }
 
 test.each(refusals)(
-  "files, totals, tokens and signed URLs get 503 (%s), and then work again",
+  "files, reports, totals, tokens and signed URLs get 503 (%s), and then work again",
   async (code, text, refuse) => {
     const token = await parts.tokens.issue();
     const targets: [target: string, status: number, base?: string][] = [
@@ -70,6 +70,7 @@ test.each(refusals)(
       ["/dissemination/public-data/gsa/full/general.csv", 404],
       ["/totals", 200],
       ["/files", 200],
+      [`/record/${reportId}`, 200],
       [`/dissemination/report/pdf/${reportId}`, 302],
       [`${downloads}/${token}`, 302],
       [await sign(url), 200],

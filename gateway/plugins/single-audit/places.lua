@@ -190,8 +190,13 @@ local function leave_queues(visit, dict)
   visit.counts = nil
 end
 
-local function refuse(visit, missing)
-  if missing.name == EVERYBODY or missing.name == SLOW then
+-- Whether other clients are why it waited in vain. A key or network below its own limit could not get another place because of them.
+local function is_api_busy(visit, missing, dict)
+  return missing.name == EVERYBODY or missing.name == SLOW or visit.since and count_taken(missing, dict) < missing.limit
+end
+
+local function refuse(visit, missing, dict)
+  if is_api_busy(visit, missing, dict) then
     return refusal.new(
       503, "api_busy", "The API is busy.", "Send the request again after the number of seconds in Retry-After.",
       { ["Retry-After"] = RETRY_AFTER }
@@ -230,7 +235,7 @@ function places.ask(visit, dict, now)
     join_queues(visit, dict, now)
   elseif not visit.since or now - visit.since >= visit.longest_wait then
     leave_queues(visit, dict)
-    return "refuse", refuse(visit, missing)
+    return "refuse", refuse(visit, missing, dict)
   end
   return "wait", choose_pause(visit, missing, dict, now, count_waiting(EVERYBODY, visit, dict, now))
 end
