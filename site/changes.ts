@@ -5,7 +5,17 @@ import { keepAnswer, type LiveDataSet } from "./keep-answer.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 
 /** The parts of a report that publication.changes tells apart. */
-const changedParts = ["opinions", "findings", "texts", "awards", "amount", "notes", "other"] as const;
+const changedParts = [
+  "opinions",
+  "findings",
+  "texts",
+  "awards",
+  "amount",
+  "notes",
+  "auditor",
+  "auditee",
+  "other",
+] as const;
 export type ChangedPart = (typeof changedParts)[number];
 
 const ofEachKind = <Value extends z.ZodType>(value: Value) =>

@@ -31,11 +31,15 @@ function nameFile(parts: readonly NamePart[], { facts }: Pick<PageContext, "fact
 }
 type NamePart = string | false | undefined;
 
-const longestSource = 500;
+const largestSources = 1_000_000;
 
-/** The address of a file. Only its path if it is so long that it would make up most of the file. */
-function describeSource({ url }: FastifyRequest, { appUrl }: Pick<PageContext, "appUrl">): string {
-  return appUrl + (url.length > longestSource ? url.replace(/\?.*/s, "") : url);
+/** The address of a file, which each row has. Without its list if these would make up most of the file. */
+function describeSource(
+  { url }: FastifyRequest,
+  { appUrl }: Pick<PageContext, "appUrl">,
+  rows: number,
+): string {
+  return appUrl + (url.length * rows > largestSources ? url.replace(/([?&]u=)[^&]*/g, "$1…") : url);
 }
 
 /**
@@ -52,7 +56,7 @@ export function sendSpreadsheet(
   const origin = {
     data_set: dataSet?.id,
     data_set_published_at: dataSet?.published_at.toISOString(),
-    source: describeSource(request, context),
+    source: describeSource(request, context, rows.length),
   };
   reply.headers({
     "cache-control": "public, no-cache",

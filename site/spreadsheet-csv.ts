@@ -70,8 +70,12 @@ const unquote = (text: string) => text.replace(/^"(.*)"$/s, "$1").replaceAll('""
 function adaptCells(name: string): (text: string) => string {
   const hasCodes = codes.test(name);
   const hasMoney = isMoney(name);
-  return (text) => {
-    if (text === "") return text;
+  return (cell) => {
+    if (cell === "") return cell;
+    // An array, as PostgreSQL writes it.
+    const text = hasCodes
+      ? cell.replace(/^"?\{(.*)\}"?$/, (_all, list) => `"${list.replaceAll(",", "; ")}"`)
+      : cell;
     if (formula.test(text)) return text.replace(/^"?/, "$&'");
     if (name === "is_public") return text.replace(/^t$/, "true").replace(/^f$/, "false");
     if (hasMoney) return text;

@@ -32,7 +32,7 @@ where previous.state = 'previous'
 group by previous.id, live.id;
 delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 
--- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", with contacts and dates,
+-- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", with dates,
 -- because a chain also changes if a member of it is suppressed. No value is recorded, because a report may be suppressed later.
 do $$
 declare
@@ -52,6 +52,8 @@ begin
             case
               when columns.key ~ '^(gaap_results|sp_framework|is_(sp_framework|going_concern|internal_control|material_noncompliance))' then 'opinions'
               when columns.key = 'total_amount_expended' then 'amount'
+              when columns.key ~ '^auditor_(?!certif)' then 'auditor'
+              when columns.key ~ '^(auditee_(?!certif)|entity_type)' then 'auditee'
               else 'other'
             end as part
           from disclosed.general as new
@@ -77,6 +79,8 @@ begin
           when tables.name in ('findings_text', 'corrective_action_plans') then 'texts'
           when tables.name in ('federal_awards', 'passthrough') then 'awards'
           when tables.name = 'notes_to_sefa' then 'notes'
+          when tables.name = 'secondary_auditors' then 'auditor'
+          when tables.name in ('additional_ueis', 'additional_eins') then 'auditee'
           else 'other'
         end,
         hashed.queries[1], hashed.queries[2]

@@ -76,6 +76,12 @@ alter role gateway set random_page_cost = 1.1;
 alter role report_service set random_page_cost = 1.1;
 alter role site set random_page_cost = 1.1;
 
+-- Searches of the pages stop at their first matches. Parallel workers would read far beyond these, and compiling takes longer than it saves.
+alter role report_service set max_parallel_workers_per_gather = 0;
+alter role report_service set jit = off;
+alter role site set max_parallel_workers_per_gather = 0;
+alter role site set jit = off;
+
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;
 alter default privileges for role api_owner revoke execute on functions from public;

@@ -61,10 +61,11 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
   );
 }
 
-/** The column with dollars. Suppressed reports have none. */
+/** The column with dollars that can be added up. Suppressed reports have none, and findings share awards. */
 const findMoney = (rows: Row[]) =>
-  ["total_amount_expended", "amount_expended"].find((name) =>
-    rows.some((row) => Number.isFinite(row[name])),
+  ["total_amount_expended", "amount_expended"].find(
+    (name) =>
+      !rows.some((row) => "reference_number" in row) && rows.some((row) => Number.isFinite(row[name])),
   ) ?? "";
 const add = (rows: Row[], money: string) =>
   rows.reduce((dollars, row) => dollars + Number(row[money] ?? 0), 0);

@@ -40,7 +40,7 @@ export function readList(typed: string): List {
   const words = clean(typed)
     .replace(/\b(\d\d) (\d{7})\b/g, "$1-$2")
     .split(/[\s,;|"'=]+/)
-    .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, ""))
+    .map((word) => word.replace(/^(?:uei|ein|report_?id)[:#]/i, "").replace(/\.$/, ""))
     .filter((word) => word !== "" && !isHeading(word));
   const found = new Map<string, Entry | UnreadEntry>();
   const repeated: string[] = [];

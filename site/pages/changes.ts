@@ -294,6 +294,8 @@ const partWords: Record<ChangedPart, string> = {
   awards: "awards",
   amount: "total amount expended",
   notes: "notes to the SEFA",
+  auditor: "auditor",
+  auditee: "name, IDs or contacts of the auditee",
   other: "other details",
 };
 
@@ -339,4 +341,4 @@ function linkToMore({ number, counts, first }: Change, filter?: ChangesFilter, b
 
 const writeFileLink = (hasPublicData: boolean, { number }: Change, base = ""): Html | false =>
   hasPublicData &&
-  html`<p><a href="${base}/public-data/changes-${number}.csv.gz">All report IDs of this publication as CSV</a></p>`;
+  html`<p><a href="${base}/public-data/changes-${number}.csv.gz">All report IDs of this publication as compressed CSV</a></p>`;

@@ -82,10 +82,12 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   const { list = "", year = "", aln = "" } = result?.typed ?? {};
   const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
   const chosen = result?.wanted.isByYear ? (result.wanted.years?.join(",") ?? "all") : year;
-  const years = [...new Set([...known, ...(chosen === "all" ? [] : [chosen])])]
-    .filter(Boolean)
-    .sort()
-    .reverse();
+  const newest = [...new Set(known)].filter(Boolean).sort().reverse();
+  const pairs = newest
+    .slice(1, mostYears)
+    .map((year, place) => [`${newest[place]},${year}`, `${newest[place]} and ${year}`]);
+  const isListed = ["all", ...pairs.map(([value]) => value)].includes(chosen);
+  const years = [...new Set([...newest, ...(isListed ? [] : [chosen])])].filter(Boolean).sort().reverse();
   return html`<section${result && html` class="only-screen"`} aria-labelledby="form">${result ? html`<h2 id="form">Check another list</h2>` : html`<h2 id="form" class="visually-hidden">The list</h2>`}
 <form action="/check" method="post">
 <div class="field"><label for="list">UEIs, EINs or report IDs</label>
@@ -95,7 +97,10 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   <div class="field"><label for="year">Audit year</label>
     <select id="year" name="year"><option value="">The newest report</option><option value="all"${chosen === "all" && html` selected`}>Compare the newest ${mostYears} years</option>${years.map(
       (each) => html`<option${each === chosen && html` selected`}>${each}</option>`,
-    )}</select></div>
+    )}<optgroup label="Compare two years">${pairs.map(
+      ([value, words]) =>
+        html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`,
+    )}</optgroup></select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
     <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
   <div class="field"><label for="due">Management decisions</label>
@@ -121,6 +126,7 @@ function writeResult(context: PageContext, result: CheckResult): Content {
   return html`${path === undefined && writeAgain(result)}
 <p role="status">${describeList(result)}</p>
 ${result.wanted.isByYear && writeYears(result)}
+${writeCorrected(result)}
 ${writeUnread(list)}
 ${writeRepeated(list)}
 ${
@@ -158,6 +164,18 @@ const writeSuggestedFor = ({ checked }: CheckResult): Content =>
     ({ kind, report, other }) => (kind === "UEI" || kind === "EIN") && (report ?? other) === undefined,
   ).length > mostSuggestedFor &&
   html`<p class="hint">Similar UEIs and EINs were looked for only for the first ${mostSuggestedFor} without a public report.</p>`;
+
+/** Leads to the check of the list with the IDs that are suggested for others, if there is one for each. */
+function writeCorrected({ checked, path }: CheckResult): Content {
+  const ids = checked.map((line) => (line.kind ? (line.similar[0]?.similar_id ?? line.id) : line.typed));
+  const suggested = checked.filter(({ similar }) => similar.length > 0);
+  return (
+    path !== undefined &&
+    suggested.length > 0 &&
+    suggested.every(({ similar }) => similar.length === 1) &&
+    html`<p class="only-screen"><a href="${path.replace(/u=[^&]*/, `u=${ids.map(encodeURIComponent).join(",")}`)}">Check the list with the suggested ${suggested.length === 1 ? "ID" : "IDs"}</a></p>`
+  );
+}
 
 /** What was asked for, but is not understood. */
 const writeUnreadFilters = ({ wanted: { unread } }: CheckResult): Content =>
@@ -215,6 +233,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const found = number(({ report }) => report);
   const elsewhere = number(({ other }) => other);
   const replaced = number(({ successor }) => successor);
+  const suggested = number(({ kind, similar }) => kind && similar.length > 0);
   const without = entries - found - elsewhere - replaced - mistyped;
   const asked = wanted.isByYear
     ? `audit years ${years.join(", ")}`
@@ -225,7 +244,8 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
     `${found === 0 ? "none" : formatNumber(found)} with a public report`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
     replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
-    without > 0 && `${formatNumber(without)} with no public report`,
+    without > 0 &&
+      `${formatNumber(without)} with no public report${suggested > 0 ? ` (${formatNumber(suggested)} spelled like the ID of another auditee)` : ""}`,
     mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
   ].filter(Boolean);
   const reports = wanted.isByYear ? "" : describeReports(listReports(checked), wanted.aln);
@@ -352,7 +372,7 @@ const writeDueDate = (due: string | null, today: string): Content =>
 function nameReports({ entries }: List, ofAuditees: string): string {
   const named = entries.filter(({ kind }) => kind === "report ID").length;
   if (named === 0) return ofAuditees;
-  return named === entries.length ? "the reports named" : `${ofAuditees}, and the reports named,`;
+  return named === entries.length ? "the reports named" : `${ofAuditees} and the reports named`;
 }
 
 /** How many reports of each year are clean, with links to the check of that year. */

@@ -21,4 +21,11 @@ it("requests keep the order of the file, and their memory is bounded", async () 
     "synchronize_seqscans=off",
     "work_mem=65536",
   ]);
+  // Searches of the pages stop at their first matches, which parallel workers do not.
+  for (const role of ["site", "report_service"])
+    expect(await list(settings, [role])).toEqual([
+      "jit=off",
+      "max_parallel_workers_per_gather=0",
+      "random_page_cost=1.1",
+    ]);
 });

@@ -5,7 +5,7 @@ create or replace function publication.check_reports(
 )
 returns json
 language plpgsql stable security definer
-set search_path = '' set max_parallel_workers_per_gather = 0 set jit = off
+set search_path = ''
 as $$
 begin
   return (

@@ -1,7 +1,7 @@
 -- Reads at most 1,001 texts and 1,001 plans, because more are not counted.
 create or replace function publication.count_findings_with(words text)
 returns integer
-language plpgsql stable strict security definer set search_path = '' set jit = off
+language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   query constant tsquery := publication.words_query(words);

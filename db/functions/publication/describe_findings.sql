@@ -2,7 +2,7 @@
 create or replace function publication.describe_findings(criteria jsonb)
 returns jsonb
 language plpgsql stable security definer
-set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set jit = off
+set search_path = '' set work_mem = '32MB'
 as $$
 declare
   found jsonb;

@@ -3,7 +3,7 @@
 create or replace function publication.list_changes(criteria jsonb)
 returns jsonb
 language plpgsql stable security definer
-set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set jit = off set plan_cache_mode = force_custom_plan
+set search_path = '' set work_mem = '32MB' set plan_cache_mode = force_custom_plan
 as $$
 declare
   of_aln constant text := criteria ->> 'aln';

@@ -4,7 +4,7 @@
 create or replace function publication.list_named_ids(kind text, written text, state text default null)
 returns jsonb
 language plpgsql stable security definer
-set search_path = '' set max_parallel_workers_per_gather = 0 set jit = off set plan_cache_mode = force_custom_plan
+set search_path = '' set plan_cache_mode = force_custom_plan
 as $$
 declare
   query constant tsquery := extensions.name_query("left"(written, 200));

@@ -8,7 +8,7 @@
 create or replace function publication.suggest_ids(ids text[])
 returns jsonb
 language sql stable strict security definer
-set search_path = '' set max_parallel_workers_per_gather = 0 set jit = off
+set search_path = ''
 as $$
   with unknown as materialized (
     select asked.id, asked.place

@@ -322,13 +322,19 @@ it("says which parts of a changed report differ", async () => {
   };
   await load({ gaap_results: "unmodified_opinion", total_amount_expended: "1" }, "A");
   await load(
-    { gaap_results: "qualified_opinion", total_amount_expended: "2", auditee_contact_name: "B" },
+    {
+      gaap_results: "qualified_opinion",
+      total_amount_expended: "2",
+      auditee_contact_name: "B",
+      auditor_firm_name: "B",
+      auditor_certify_name: "B",
+    },
     "B",
   );
   const [found] = await here.list("select publication.describe_changes()");
   const [{ reports }] = changesSchema.parse(found) as [Change];
   expect(Object.entries(reports).map(([report, { parts }]) => [report, parts])).toEqual([
-    [id(7001), ["amount", "awards", "opinions", "other"]],
+    [id(7001), ["amount", "auditee", "auditor", "awards", "opinions", "other"]],
     [id(7002), ["awards"]],
   ]);
 });
