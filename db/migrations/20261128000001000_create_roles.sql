@@ -76,6 +76,10 @@ alter role gateway set random_page_cost = 1.1;
 alter role report_service set random_page_cost = 1.1;
 alter role site set random_page_cost = 1.1;
 
+-- PostgREST commits as soon as it has a result. If its host is lost, its transactions end, and release their locks and the keys'
+-- places. Otherwise they would wait for TCP, which may take two hours.
+alter role authenticator set idle_in_transaction_session_timeout = '30s';
+
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;
 alter default privileges for role api_owner revoke execute on functions from public;

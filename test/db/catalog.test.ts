@@ -22,3 +22,9 @@ it("requests keep the order of the file, and their memory is bounded", async () 
     "work_mem=65536",
   ]);
 });
+
+it("a transaction of PostgREST ends within seconds if its host is lost", async () => {
+  const settings =
+    "select unnest(setconfig) as name from pg_db_role_setting where setrole = 'authenticator'::regrole";
+  expect(await list(settings)).toContain("idle_in_transaction_session_timeout=30s");
+});
