@@ -82,6 +82,10 @@ alter role report_service set jit = off;
 alter role site set max_parallel_workers_per_gather = 0;
 alter role site set jit = off;
 
+-- PostgREST commits as soon as it has a result. If its host is lost, its transactions end, and release their locks and the keys'
+-- places. Otherwise they would wait for TCP, which may take two hours.
+alter role authenticator set idle_in_transaction_session_timeout = '30s';
+
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;
 alter default privileges for role api_owner revoke execute on functions from public;

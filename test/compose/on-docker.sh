@@ -147,9 +147,13 @@ while_asking "right unavailable" docker compose restart postgres
 # PostgREST waits 3 s for a server that cannot be reached, and requests wait up to 10 s for their turn. A busy machine takes longer.
 echo "While the database is unreachable, requests get 503 within 20 s."
 disconnect() {
-  # Some requests wait for their rows.
-  psql --command="begin; lock table disclosed.general; select pg_sleep(5)" > /dev/null &
-  sleep 3
+  # Some requests wait for their rows. The lock must be granted before the network goes: otherwise it would wait for
+  # transactions whose clients are gone, and new requests would wait for the lock.
+  psql --command="begin; lock table disclosed.general; select pg_sleep(15)" > /dev/null &
+  for _ in $(seq 15); do
+    [ "$(psql --command="select count(*) from pg_locks where relation = 'disclosed.general'::regclass and mode = 'AccessExclusiveLock' and granted")" = 0 ] || break
+    sleep 1
+  done
   docker network disconnect "${COMPOSE_PROJECT_NAME}_database" "$(docker compose ps --quiet postgres)"
   sleep 30
   docker network connect --alias postgres "${COMPOSE_PROJECT_NAME}_database" "$(docker compose ps --quiet postgres)"

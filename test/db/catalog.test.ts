@@ -29,3 +29,9 @@ it("requests keep the order of the file, and their memory is bounded", async () 
       "random_page_cost=1.1",
     ]);
 });
+
+it("a transaction of PostgREST ends within seconds if its host is lost", async () => {
+  const settings =
+    "select unnest(setconfig) as name from pg_db_role_setting where setrole = 'authenticator'::regrole";
+  expect(await list(settings)).toContain("idle_in_transaction_session_timeout=30s");
+});

@@ -53,5 +53,5 @@ it("the limit applies to PostgREST's connections", async () => {
   const { rows } = await database.client.query(
     "select setting from pg_db_role_setting cross join unnest(setconfig) as setting where setrole = 'authenticator'::regrole",
   );
-  expect(rows).toEqual([{ setting: "temp_file_limit=2GB" }]);
+  expect(rows).toContainEqual({ setting: "temp_file_limit=2GB" });
 });
