@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findingCounts, resultParts } from "./report.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
-import { type SimilarId, similarIds } from "./similar-ids.ts";
+import { type SimilarId, unknownIds } from "./similar-ids.ts";
 
 const text = z.string().nullable();
 const report = z.object({
@@ -60,12 +60,15 @@ export type ReadAuditee = (visitor: Visitor, id: string) => Promise<FoundAuditee
 /** Creates a function that reads auditees for a client. It throws what `query` throws. */
 export function createAuditeeReader(query: LimitedQuery): ReadAuditee {
   return async (visitor, id) => {
-    const { found, similar } = await query<{ found: unknown; similar: unknown }>(
+    const { found, unknown } = await query<{ found: unknown; unknown: unknown }>(
       visitor,
-      `select found, case when found is null then publication.suggest_ids(array[$1]) end as similar
+      `select found, case when found is null then publication.suggest_ids(array[$1]) end as unknown
        from publication.describe_auditee($1) as found`,
       [id],
     );
-    return { found: auditee.nullable().parse(found) ?? undefined, similar: similarIds.parse(similar ?? []) };
+    return {
+      found: auditee.nullable().parse(found) ?? undefined,
+      similar: unknownIds.parse(unknown ?? []).get(id) ?? [],
+    };
   };
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { ChangesFilter } from "./changes-filter.ts";
 import { keepAnswer, type LiveDataSet } from "./keep-answer.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
+import { type UnknownIds, unknownIds } from "./similar-ids.ts";
 
 /** The parts of a report that publication.changes tells apart. */
 const changedParts = [
@@ -77,16 +78,22 @@ export function createChangesReader(
   };
 }
 
-export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => Promise<Changes>;
+/** Changes, and which IDs of the filter no public report has. */
+export interface FoundChanges {
+  changes: Changes;
+  unknown: UnknownIds;
+}
+
+export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => Promise<FoundChanges>;
 
 /** Creates a function that reads the changes of some reports for a client. It throws what `query` throws. */
 export function createFilteredChangesReader(query: LimitedQuery): ReadFilteredChanges {
   return async (visitor, { criteria }) => {
-    const { found } = await query<{ found: unknown }>(
+    const { found, unknown } = await query<{ found: unknown; unknown: unknown }>(
       visitor,
-      "select publication.list_changes($1) as found",
-      [JSON.stringify(criteria)],
+      "select publication.list_changes($1) as found, publication.suggest_ids($2) as unknown",
+      [JSON.stringify(criteria), criteria.ids ?? []],
     );
-    return changes.parse(found);
+    return { changes: changes.parse(found), unknown: unknownIds.parse(unknown) };
   };
 }

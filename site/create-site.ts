@@ -6,7 +6,12 @@ import { DatabaseUnavailable } from "../shared/web/database.ts";
 import { sendError } from "../shared/web/error-responses.ts";
 import { createAuditeeReader } from "./auditee.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
-import { createChangesReader, createFilteredChangesReader, type ReadFilteredChanges } from "./changes.ts";
+import {
+  createChangesReader,
+  createFilteredChangesReader,
+  type FoundChanges,
+  type ReadFilteredChanges,
+} from "./changes.ts";
 import { type ChangesFilter, readChangesFilter, readPublications } from "./changes-filter.ts";
 import { createCheck } from "./check/check-reports.ts";
 import { nameList } from "./check/read-list.ts";
@@ -222,20 +227,22 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     reply: FastifyReply,
     filter: ChangesFilter | undefined,
     dataSet: string | undefined,
-  ) => {
+  ): Promise<FoundChanges> => {
     reply.header("cache-control", `${filter ? "private" : "public"}, no-cache`);
-    if (filter === undefined) return requireAnswer(await readChanges(dataSet));
-    return filter.search === "" ? [] : readFiltered(identifyVisitor(request, reply), filter);
+    if (filter !== undefined && filter.search !== "")
+      return readFiltered(identifyVisitor(request, reply), filter);
+    return { changes: filter ? [] : requireAnswer(await readChanges(dataSet)), unknown: new Map() };
   };
   site.addRoute("/changes", async (request, reply) => {
     const dataSet = (await readFacts())?.data_set ? await whileOn() : undefined;
     const asked = request.query as Record<string, unknown>;
     const filter = readChangesFilter(asked);
     const kept = requireAnswer(await readChanges(dataSet));
-    const found = await read(request, reply, filter, dataSet);
+    const { changes, unknown } = await read(request, reply, filter, dataSet);
     const context = await describeContext(request);
-    const body = writeChanges(context, found, {
+    const body = writeChanges(context, changes, {
       filter,
+      unknown,
       kept,
       publications: readPublications(asked),
     });
@@ -247,8 +254,8 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const [filter, publications] = [readChangesFilter(asked), readPublications(asked)];
     if ([filter, publications].some((read) => read && read.unread.length > 0))
       return sendError(reply, refuseUnread("changes", "/changes"));
-    const found = await read(request, reply, filter, dataSet);
-    const rows = listChangeRows(chooseChanges(found, publications));
+    const { changes } = await read(request, reply, filter, dataSet);
+    const rows = listChangeRows(chooseChanges(changes, publications));
     const { state, aln, ids } = filter?.criteria ?? {};
     const { number, since } = publications;
     return sendSpreadsheet(request, reply, await describeContext(request), {
@@ -269,8 +276,8 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const filter = readChangesFilter(request.query as Record<string, unknown>);
     // A feed of other reports than those that were asked for would go unnoticed.
     if (filter && filter.unread.length > 0) return sendError(reply, refuseUnread("changes", "/changes"));
-    const found = await read(request, reply, filter, dataSet);
-    const body = writeFeed(await describeContext(request), found, filter);
+    const { changes, unknown } = await read(request, reply, filter, dataSet);
+    const body = writeFeed(await describeContext(request), changes, filter, unknown);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }

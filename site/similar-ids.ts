@@ -1,19 +1,28 @@
 import { z } from "zod";
+import { formatNumber } from "./format.ts";
 import { type Content, html } from "./html.ts";
 
-/** The result of publication.suggest_ids(). */
-export const similarIds = z.array(
-  z.object({
-    /** The UEI or EIN that no public report has. */
-    id: z.string(),
-    /** One that is spelled like it, and the auditee's name. */
-    similar_id: z.string(),
-    auditee_name: z.string().nullable(),
-  }),
-);
-export type SimilarId = z.infer<typeof similarIds>[number];
+/** A UEI or EIN that is spelled like an unknown one, and the auditee's name. */
+export interface SimilarId {
+  similar_id: string;
+  auditee_name: string | null;
+}
+/** UEIs, EINs and report IDs that no public report has, and for each those that are spelled like it. */
+export type UnknownIds = Map<string, SimilarId[]>;
 
-/** How many UEIs and EINs of a list publication.suggest_ids() reads. */
+/** The result of publication.suggest_ids(). */
+export const unknownIds = z
+  .array(z.object({ id: z.string(), similar_id: z.string().nullable(), auditee_name: z.string().nullable() }))
+  .transform((rows): UnknownIds => {
+    const unknown: UnknownIds = new Map();
+    for (const { id, similar_id, auditee_name } of rows) {
+      const similar = unknown.get(id) ?? [];
+      unknown.set(id, similar_id === null ? similar : [...similar, { similar_id, auditee_name }]);
+    }
+    return unknown;
+  });
+
+/** How many UEIs and EINs of a list publication.suggest_ids() compares with known ones, and how many unknown IDs pages name. */
 export const mostSuggestedFor = 20;
 
 /** "ABCDEFGH1234 (Polk County) or ABCDEFGH1235 (Mesa)" */
@@ -32,3 +41,26 @@ export const writeSimilar = (similar: SimilarId[]): Content =>
   similar.length > 0 && html`<p>Did you mean ${linkSimilar(similar)}?</p>`;
 
 const describeName = ({ auditee_name: name }: SimilarId): string => (name ? ` (${name})` : "");
+
+/** "No public report has this ID: ABCDEFGH1243 (did you mean ABCDEFGH1234 (Polk County)?)." With `write`, suggestions are not links. */
+export function listUnknown(
+  unknown: UnknownIds,
+  write: (similar: SimilarId[]) => Content = linkSimilar,
+): Content {
+  const named = [...unknown]
+    .slice(0, mostSuggestedFor)
+    .map(
+      ([id, similar], index) =>
+        html`${index > 0 && ", "}${id}${similar.length > 0 && html` (did you mean ${write(similar)}?)`}`,
+    );
+  const more = unknown.size - named.length;
+  return (
+    unknown.size > 0 &&
+    html`No public report has ${unknown.size === 1 ? "this ID" : `these ${formatNumber(unknown.size)} IDs`}: ${named}${more > 0 && `, and ${formatNumber(more)} more`}.`
+  );
+}
+
+/** Says on a page which IDs no public report has. IDs of suppressed reports are like mistyped ones. */
+export const writeUnknown = (unknown: UnknownIds): Content =>
+  unknown.size > 0 &&
+  html`<p class="notice">${listUnknown(unknown)} Check for typing mistakes. Reports that are suppressed, replaced, or too old to have a UEI cannot be found.</p>`;

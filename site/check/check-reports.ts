@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
-import { type SimilarId, similarIds } from "../similar-ids.ts";
+import { type SimilarId, type UnknownIds, unknownIds } from "../similar-ids.ts";
 import { type Successor, successors } from "../successors.ts";
 import type { Entry, List, UnreadEntry } from "./read-list.ts";
 
@@ -78,19 +78,18 @@ export function createCheck(query: LimitedQuery): CheckList {
   return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
     const found = new Map<string, Checked[]>();
     const replaced = new Map<string, Successor>();
-    const similar = new Map<string, SimilarId[]>();
+    let unknown: UnknownIds = new Map();
     if (entries.length > 0) {
-      const answer = await query<{ found: unknown; replaced: unknown; similar: unknown }>(
+      const answer = await query<{ found: unknown; replaced: unknown; unknown: unknown }>(
         visitor,
         `select publication.check_reports($1, $2, $3, $4) as found, publication.list_successors($1) as replaced,
-           publication.suggest_ids($1) as similar`,
+           publication.suggest_ids($1) as unknown`,
         [entries.map(({ id }) => id), years, aln, isByYear],
       );
       for (const report of checked.parse(answer.found))
         found.set(report.id, [...(found.get(report.id) ?? []), report]);
       for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
-      for (const each of similarIds.parse(answer.similar))
-        similar.set(each.id, [...(similar.get(each.id) ?? []), each]);
+      unknown = unknownIds.parse(answer.unknown);
     }
     return lines.map((line) => {
       const listed = (line.kind && found.get(line.id)) ?? [];
@@ -101,7 +100,7 @@ export function createCheck(query: LimitedQuery): CheckList {
         report: reports[0],
         other: reports.length > 0 ? undefined : listed[0],
         successor: line.kind && replaced.get(line.id),
-        similar: (line.kind && similar.get(line.id)) ?? [],
+        similar: (line.kind && unknown.get(line.id)) ?? [],
       };
     });
   };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { programYears } from "../programs.ts";
 import { earlierFindings } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
+import { unknownIds } from "../similar-ids.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
 /** The rows on a page, as in publication.search_findings(). */
@@ -39,6 +40,8 @@ const found = z.object({
   names: z.object({ auditee: z.string().optional(), auditor: z.string().optional() }).optional(),
   /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
+  /** The IDs of the auditee and the list that no public report has. */
+  unknown: unknownIds.optional(),
   related: relatedPrograms.nullish(),
   /** The numbers that are counted together, if a program is searched for with its letter codes. */
   numbers: relatedPrograms.nullish(),

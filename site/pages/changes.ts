@@ -6,6 +6,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
+import { describeSimilar, listUnknown, type UnknownIds, writeUnknown } from "../similar-ids.ts";
 import { type Extract, writeExtract } from "./extract.ts";
 import { linkToFeed, siteName, writeDocument } from "./layout.ts";
 
@@ -21,6 +22,8 @@ const mostPublications = 100;
 interface View {
   /** Which reports. */
   filter?: ChangesFilter | undefined;
+  /** Which of its IDs no public report has. */
+  unknown?: UnknownIds;
   publications: AskedPublications;
   /** The changes of all reports. */
   kept: Changes;
@@ -59,6 +62,7 @@ export function writeChanges(context: PageContext, changes: Changes, view: View)
   }.`
     }</p>
 ${writeUnread([...(filter?.unread ?? []), ...publications.unread])}
+${view.unknown && writeUnknown(view.unknown)}
 ${shown.length === 0 && writeNothing(shown, view)}
 ${shown.map((change) => writeChange(context, change, filter))}
 ${writeForm(view)}
@@ -239,6 +243,7 @@ export function writeFeed(
   { appUrl, hasPublicData, facts }: Pick<PageContext, "appUrl" | "hasPublicData" | "facts">,
   changes: Changes,
   filter?: ChangesFilter,
+  unknown: UnknownIds = new Map(),
 ): string {
   const page = appUrl + linkToPage(filter);
   const entries = shorten(changes).map((change) => {
@@ -257,7 +262,7 @@ export function writeFeed(
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
 <title>${siteName}: changes${filter && ` to reports ${filter.words}`}</title>
-<subtitle>${description}</subtitle>
+<subtitle>${description}${unknown.size > 0 && html` ${listUnknown(unknown, describeSimilar)}`}</subtitle>
 <author><name>${siteName}</name></author>
 <updated>${(changes[0]?.published_at ?? facts?.data_set?.published_at ?? new Date()).toISOString()}</updated>
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>

@@ -40,6 +40,7 @@ import { formatDay, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
+import { writeUnknown } from "../similar-ids.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
@@ -72,6 +73,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
 <p class="lead">What auditors found, and what auditees plan to do about it, newest first.</p>
 ${writeForm(context, result)}
 ${writeNotices(result)}
+${found.unknown && writeUnknown(found.unknown)}
 ${writeRelatedWords(result)}
 ${writeRequirement(result)}
 ${writeChosen(result)}

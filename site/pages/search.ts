@@ -7,7 +7,7 @@ import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Filter, largestLimit } from "../query.ts";
 import { listExamples } from "../search/list-examples.ts";
-import { correctState, type Filters, longestSearch, type Reading } from "../search/read-search.ts";
+import { correctState, type Filters, findNamed, longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { simplify } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
@@ -172,13 +172,20 @@ function writeFindingsLink({ text, filters }: SearchResult): Content {
   );
 }
 
-/** Links to searches for states and names that are spelled like those that were searched for. */
-function writeNames({ text, filters, found: { names } }: SearchResult): Content {
+/** Links to searches for states and names that are spelled like those that were searched for, in the same state and year. */
+function writeNames({ text, filters, readings, found: { names } }: SearchResult): Content {
   const corrected = correctState(text);
+  const { name: typed = "", state, year, findings } = findNamed(readings)?.criteria ?? {};
+  const linkToName = (name: string) => {
+    // A name without a mistake has no such report in the year.
+    const narrowed =
+      simplify(name) === simplify(typed) ? {} : { ...(year && { year }), ...(findings && { findings }) };
+    return linkToSearch(name, { ...(state && { state }), ...narrowed });
+  };
   const isOther = (name: string) => ![text, corrected].map(simplify).includes(simplify(name));
   const links = [
     corrected !== text && html`<li><a href="${linkToSearch(corrected, filters)}">${corrected}</a></li>`,
-    ...names.filter(isOther).map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`),
+    ...names.filter(isOther).map((name) => html`<li><a href="${linkToName(name)}">${name}</a></li>`),
   ].filter(Boolean);
   return (
     links.length > 0 && html`<nav aria-label="Similar names"><p>Did you mean:</p><ul>${links}</ul></nav>`

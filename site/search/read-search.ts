@@ -46,6 +46,10 @@ export function readSearch(typed: string, filters: Filters = {}): Reading[] {
     .map((reading, place) => ({ ...reading, place }));
 }
 
+/** The likeliest of the readings in which words are a name. */
+export const findNamed = (readings: Reading[]): Reading | undefined =>
+  readings.find(({ criteria: { name } }) => name !== undefined);
+
 /** An auditee may be named like an agency in a state: "Oklahoma Department of Transportation". Its whole name comes first. */
 function listFullNames(text: string, filters: Filters, readings: Omit<Reading, "place">[]) {
   const isAgency = readings.some(({ criteria: { agency, program, state } }) => agency && state && !program);

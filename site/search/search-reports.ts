@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { type RelatedPrograms, relatedPrograms } from "../findings/find-findings.ts";
 import { findingCounts, resultParts } from "../report.ts";
-import { type SimilarId, similarIds } from "../similar-ids.ts";
+import { type SimilarId, unknownIds } from "../similar-ids.ts";
 import { type Successor, successors } from "../successors.ts";
 import type { LimitedQuery, Visitor } from "./limit-queries.ts";
-import type { Reading } from "./read-search.ts";
+import { findNamed, type Reading } from "./read-search.ts";
 
 /** The most rows on a page. */
 export const pageRows = 100;
@@ -61,21 +61,21 @@ export type Search = (visitor: Visitor, text: string, readings: Reading[], page:
 export function createSearch(query: LimitedQuery): Search {
   return async (visitor, text, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
-    const words = criteria.find(({ name }) => name !== undefined)?.name;
+    const { name: words, state } = findNamed(readings)?.criteria ?? {};
     const [{ agency, program, report_ids: ids, uei, ein } = {}] = criteria;
     const answer = await query<{
       found: unknown;
       programs: unknown;
       names: unknown;
-      similar: unknown;
+      unknown: unknown;
       related: unknown;
       findings: number | null;
       replaced: unknown;
     }>(
       visitor,
       `select found, publication.search_programs($3) as programs,
-         case when found ->> 'chosen' is null then publication.suggest_names($3) end as names,
-         case when found ->> 'chosen' is null then publication.suggest_ids($7) end as similar,
+         case when found ->> 'chosen' is null then publication.suggest_names($3, $8) end as names,
+         case when found ->> 'chosen' is null then publication.suggest_ids($7) end as unknown,
          publication.list_related_programs($5) as related,
          publication.count_findings_with($4) as findings,
          publication.list_successors($6) as replaced
@@ -88,13 +88,14 @@ export function createSearch(query: LimitedQuery): Search {
         program && `${agency}.${program}`,
         ids,
         [uei, ein].filter((each) => each !== undefined),
+        state ?? "",
       ],
     );
     return {
       ...found.parse(answer.found),
       programs: programs.parse(answer.programs ?? []),
       names: z.array(z.string()).parse(answer.names ?? []),
-      similar: similarIds.parse(answer.similar ?? []),
+      similar: [...unknownIds.parse(answer.unknown ?? []).values()].flat(),
       related: relatedPrograms.parse(answer.related ?? []),
       findings: answer.findings ?? 0,
       successor: successors.parse(answer.replaced ?? [])[0],

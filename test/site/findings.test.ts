@@ -340,6 +340,29 @@ describe("a search for findings", () => {
   });
 
   it.each<[query: string, sentence: string]>([
+    ["auditee=ABCDEFGH1243", "has this ID: ABCDEFGH1243 (did you mean ABCDEFGH1234 (Ada County)?)."],
+    [
+      `u=ABCDEFGH1243,BBBBBBBB1234,123456798,${id(3)},${id(20)},${id(99)}`,
+      `has these 4 IDs: ABCDEFGH1243 (did you mean ABCDEFGH1234 (Ada County)?), 123456798 (did you mean 123456789 (Cold College)?), ${id(20)}, ${id(99)}.`,
+    ],
+    [
+      `u=BBBBBBBB1234,${Array.from({ length: 25 }, (_, index) => 700_000_001 + index).join()}`,
+      "700000020, and 5 more.",
+    ],
+  ])("says which IDs no public report has: %s", async (query, sentence) => {
+    for (const path of ["/findings", ...(query.startsWith("u=") ? ["/changes", "/changes.atom"] : [])]) {
+      const { text: body } = await get(`${path}?${query}`);
+      const stated = /No public report\b.*?\.(?= |<)/.exec(body)?.[0].replace(/<[^>]*>/g, "");
+      expect(stated?.slice(-sentence.length), path).toBe(sentence);
+      if (path !== "/changes.atom" && sentence.includes("ABCDEFGH1234"))
+        expect(body).toContain('did you mean <a href="/auditee/ABCDEFGH1234">');
+    }
+    expect((await get("/findings?u=BBBBBBBB1234&auditee=CCCCCCCC1234")).text).not.toContain(
+      "No public report",
+    );
+  });
+
+  it.each<[query: string, sentence: string]>([
     ["year=nonsense", "Not used, because it was not understood: Audit year “nonsense”"],
     ["program=constructor", "Program (ALN) or agency “constructor”"],
     ["program=84.010A*", "Program (ALN) or agency “84.010A*”"],
@@ -682,9 +705,15 @@ describe("a search for findings", () => {
 });
 
 it("findings of an auditee with only suppressed reports are like those of an unknown one", async () => {
-  for (const path of ["/findings?", "/findings.csv?texts=Y&"]) {
+  for (const path of [
+    "/findings?auditee=",
+    "/findings?u=ABCDEFGH1234,",
+    "/changes?u=",
+    "/changes.atom?u=",
+    "/findings.csv?texts=Y&auditee=",
+  ]) {
     const [hidden, unknown] = await Promise.all(
-      ["HHHHHHHH1234", "ZZZZZZZZ1234"].map((each) => get(`${path}auditee=${each}`)),
+      ["HHHHHHHH1234", "ZZZZZZZZ1234"].map((each) => get(`${path}${each}`)),
     );
     expect(hidden?.text.replaceAll("HHHHHHHH1234", "ZZZZZZZZ1234")).toBe(unknown?.text);
   }

@@ -301,25 +301,37 @@ describe("a search", () => {
     expect(found).toEqual(link === undefined ? [] : [link, name]);
   });
 
-  it.each([
+  it.each<[typed: string, name: string | undefined, narrowed?: Record<string, string>]>([
     ["Poke County", "POLK COUNTY, IOWA"],
     ["Shelbey", "SHELBY COUNTY"],
     ["Municipo de Anasko", "Municipio de Añasco"],
-    ["Univercity of Iowa", "University of Iowa"],
+    ["Univercity of Iowa", "University of Iowa", { state: "IA" }],
     ["93.778 Texs", "93.778 Texas"],
     ["93.778 New Hamphsire 2020", "93.778 New Hampshire 2020"],
     ["Washinton Acadmey Springfeld", "Washington Academy"],
     // Swapped letters at the beginning of a word, and a wrong first letter.
     ["Polk Cuonty", "POLK COUNTY, IOWA"],
+    ["Polk Cuonty Iowa", "POLK COUNTY, IOWA", { state: "IA" }],
+    ["Polk Cuonty FL 2023", "Polk County", { state: "FL", year: "2023" }],
+    ["Polk Cuonty Texas", undefined],
+    ["harbor transit 2001 OK", "HARBOR TRANSIT", { state: "OK" }],
     ["Ahrbor Transit", "HARBOR TRANSIT"],
     ["Xarbor Transit", "HARBOR TRANSIT"],
     ["Hiden Nation", undefined],
     ["Zzyzx", undefined],
-  ])("for %s suggests %s", async (typed, name) => {
+  ])("for %s suggests %s", async (typed, name, narrowed = {}) => {
     const { text } = await search(typed);
     const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
-    if (name === undefined) expect(list).toBe("");
-    else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
+    const links = Array.from(list.matchAll(/<a href="([^"]*)">([^<]*)/g), (link) => link.slice(1));
+    if (name === undefined) return expect(links).toEqual([]);
+    const target = `/search?${new URLSearchParams({ q: name, ...narrowed })}`;
+    expect(links).toContainEqual([target.replaceAll("&", "&amp;"), name]);
+    if (narrowed.state) expect(listReports((await get(target)).text)).not.toEqual([]);
+  });
+
+  it("suggests only names of auditees in the state that was typed", async () => {
+    expect((await search("Polk Cuonty Florida")).text).not.toContain("POLK COUNTY, IOWA");
+    expect((await search("Polk Cuonty")).text).toContain("POLK COUNTY, IOWA");
   });
 
   it("suggests names that differ only in case once, and not the name that was typed", async () => {

@@ -4,7 +4,8 @@
 -- The EINs of governments follow one another, so many of them differ in one digit. If more than three IDs are similar, only those with swapped
 -- neighbors are likely to be meant.
 --
--- It reads only public tables, so the ID of a suppressed report is like an unknown one, at the same cost.
+-- It reads only public tables, so the ID of a suppressed report is like an unknown one, at the same cost. An ID is known if
+-- publication.list_reports_of() finds reports for it.
 create or replace function publication.suggest_ids(ids text[])
 returns jsonb
 language sql stable strict security definer
@@ -13,35 +14,40 @@ as $$
   with unknown as materialized (
     select asked.id, asked.place
     from unnest(ids[:1000]) with ordinality as asked (id, place)
-    where asked.id ~ '^([A-Z0-9]{12}|\d{9})$'
-      and not exists (
-        select from disclosed.general where general.auditee_uei = asked.id
-        union all
-        select from disclosed.general where general.auditee_ein = asked.id
-        union all
-        select from disclosed.additional_ueis where additional_ueis.additional_uei = asked.id
-        union all
-        select from disclosed.additional_eins where additional_eins.additional_ein = asked.id
-      )
-    order by asked.place
+    where not exists (
+      select from disclosed.general where general.report_id = asked.id
+      union all
+      select from disclosed.general where general.auditee_uei = asked.id
+      union all
+      select from disclosed.general where general.auditee_ein = asked.id
+      union all
+      select from disclosed.additional_ueis where additional_ueis.additional_uei = asked.id
+      union all
+      select from disclosed.additional_eins where additional_eins.additional_ein = asked.id
+    )
+  ), mistyped as materialized (
+    select unknown.id
+    from unknown
+    where unknown.id ~ '^([A-Z0-9]{12}|\d{9})$'
+    order by unknown.place
     limit 20
   ), candidates as materialized (
-    select unknown.id, overlay(unknown.id placing other.letter from letters.place::integer) as similar_id, false as is_swap
-    from unknown
-    cross join lateral regexp_split_to_table(unknown.id, '') with ordinality as letters (letter, place)
+    select mistyped.id, overlay(mistyped.id placing other.letter from letters.place::integer) as similar_id, false as is_swap
+    from mistyped
+    cross join lateral regexp_split_to_table(mistyped.id, '') with ordinality as letters (letter, place)
     cross join lateral regexp_split_to_table(
-      case when length(unknown.id) = 12 then '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ' else '0123456789' end, ''
+      case when length(mistyped.id) = 12 then '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ' else '0123456789' end, ''
     ) as other (letter)
     where other.letter <> letters.letter
     union all
-    select unknown.id, overlay(unknown.id placing reverse(substr(unknown.id, first, 2)) from first), true
-    from unknown
-    cross join lateral generate_series(1, length(unknown.id) - 1) as first
-    where substr(unknown.id, first, 1) <> substr(unknown.id, first + 1, 1)
+    select mistyped.id, overlay(mistyped.id placing reverse(substr(mistyped.id, first, 2)) from first), true
+    from mistyped
+    cross join lateral generate_series(1, length(mistyped.id) - 1) as first
+    where substr(mistyped.id, first, 1) <> substr(mistyped.id, first + 1, 1)
     union all
-    select unknown.id, translate(unknown.id, 'OI', '01'), false
-    from unknown
-    where unknown.id ~ '[OI].*[OI]'
+    select mistyped.id, translate(mistyped.id, 'OI', '01'), false
+    from mistyped
+    where mistyped.id ~ '[OI].*[OI]'
   ), similar_ids as (
     select
       candidates.*,
@@ -70,15 +76,16 @@ as $$
   select coalesce(
     jsonb_agg(
       jsonb_build_object(
-        'id', similar_ids.id, 'similar_id', similar_ids.similar_id, 'auditee_name', similar_ids.auditee_name
+        'id', unknown.id, 'similar_id', similar_ids.similar_id, 'auditee_name', similar_ids.auditee_name
       )
-      order by similar_ids.place
+      order by unknown.place, similar_ids.place
     ),
     '[]'
   )
-  from similar_ids
-  where similar_ids.place <= 3 and (similar_ids.is_swap or similar_ids.number <= 3)
+  from unknown
+  left join similar_ids
+    on similar_ids.id = unknown.id and similar_ids.place <= 3 and (similar_ids.is_swap or similar_ids.number <= 3)
 $$;
 comment on function publication.suggest_ids is
-  'Returns, for each of the first 20 of up to 1,000 UEIs and EINs that no public report has, up to three UEIs or EINs of auditees of public reports that differ from it by one wrong character or two swapped neighbors, with the name in the newest report. Leaves out IDs that have none.';
+  'Returns which of up to 1,000 UEIs, EINs and report IDs no public report has, in their order. Of the first 20 UEIs and EINs, each has up to three UEIs or EINs of auditees of public reports that differ from it by one wrong character or two swapped neighbors, with the name in the newest report.';
 grant execute on function publication.suggest_ids to site;

@@ -1,12 +1,15 @@
 -- Compares at most 3,000 names whose words begin like those of the text. If none is similar, does the same with names and cities, and then
 -- with names that have all but one of these words: as many without each word, so that a common word does not crowd out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
-create or replace function publication.suggest_names(written text)
+--
+-- The index finds names of all states. With a state, up to 20,000 are read, and only those of the state are compared.
+create or replace function publication.suggest_names(written text, in_state text default '')
 returns jsonb
 language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   spelled constant text := extensions.unaccent("left"(written, 200));
   beginnings constant text[] := publication.list_name_beginnings("left"(written, 200));
+  most constant integer := case in_state when '' then 3000 else 20000 end;
   pass text;
   queries tsquery[];
   found jsonb := '[]';
@@ -27,19 +30,23 @@ begin
       from unnest(queries) as query
       cross join lateral (
         (
-          select general.auditee_name, extensions.unaccent("left"(general.auditee_name, 200)) as spelling
+          select
+            general.auditee_name,
+            case when in_state in ('', general.auditee_state) then extensions.unaccent("left"(general.auditee_name, 200)) end as spelling
           from disclosed.general
           where pass <> 'names and cities' and extensions.name_words(general.auditee_name) @@ query
-          limit 3000 / cardinality(queries)
+          limit most / cardinality(queries)
         )
         union all
         (
           select
             general.auditee_name,
-            extensions.unaccent("left"(general.auditee_name, 200) || ', ' || "left"(general.auditee_city, 100))
+            case when in_state in ('', general.auditee_state) then
+              extensions.unaccent("left"(general.auditee_name, 200) || ', ' || "left"(general.auditee_city, 100))
+            end
           from disclosed.general
           where pass = 'names and cities' and extensions.name_words(general.auditee_name || ', ' || general.auditee_city) @@ query
-          limit 3000
+          limit most
         )
       ) as compared
       cross join lateral extensions.word_similarity(spelled, compared.spelling) as similarity
@@ -56,5 +63,5 @@ begin
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of auditees of public reports that, alone or with their cities, are spelled like the text, most similar first. Names that differ only in case, accents or punctuation are listed once.';
+  'Returns up to five names of auditees of public reports (with a state, only of its auditees) that, alone or with their cities, are spelled like the text, most similar first. Names that differ only in case, accents or punctuation are listed once.';
 grant execute on function publication.suggest_names to site;
