@@ -48,7 +48,7 @@ const auditee = z.object({
 export type Auditee = z.infer<typeof auditee>;
 export type AuditeeReport = Auditee["reports"][number];
 
-/** An auditee, undefined if no public report names it, and then the UEIs or EINs that are spelled like its own. */
+/** An auditee, or if no public report has its UEI or EIN, similar UEIs or EINs. */
 interface FoundAuditee {
   found: Auditee | undefined;
   similar: SimilarId[];

@@ -78,7 +78,7 @@ export function createChangesReader(
   };
 }
 
-/** Changes, and which IDs of the filter no public report has. */
+/** Changes, and the IDs of the filter that no public report has. */
 export interface FoundChanges {
   changes: Changes;
   unknown: UnknownIds;

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 const keepBrieflyMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
-/** The live data set, as far as this process has learned. */
+/** The live data set, when this process last read it. */
 export interface LiveDataSet {
   id: string | undefined;
 }
 
 /**
- * Creates a function that returns the answer to a query, and keeps it for a while, but not beyond a publication. If the query fails or takes
- * longer than 2 seconds, it resolves to the last good answer. If there is none, it waits for the query, and resolves to undefined if that fails.
- * The database gets one query at a time, however many requests wait.
+ * Creates a function that returns the answer to a query, and keeps it for a while, but only until a data set is published. If the query fails
+ * or takes longer than 2 seconds, it resolves to the last good answer. If there is none, it waits for the query, and resolves to undefined if
+ * that fails. The database gets one query at a time, however many requests wait.
  *
  * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
  */
@@ -53,7 +53,7 @@ export function keepAnswer<Answer>(
   };
   return async () => {
     await awaitAnswer();
-    // A query that was asked before a publication does not answer for it.
+    // A query that started before a publication may have returned rows of the old data set.
     if (askedFor !== live.id) await awaitAnswer();
     return last;
   };

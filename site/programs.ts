@@ -56,7 +56,10 @@ export interface AskedProgramYears {
   most: number;
 }
 
-/** Creates a function that reads the totals of some programs, which are of the live data set, and up to 30 seconds old. Undefined if the database has never answered. */
+/**
+ * Creates a function that reads the totals of some programs, which are up to 30 seconds old, but not older than the live data set. Undefined
+ * if the database has never answered.
+ */
 export const createProgramsReader = (pool: Pool, onError: (error: unknown) => void, live: LiveDataSet) =>
   keepAnswers(
     async ({ year, sort, skipped, most }: AskedPrograms) => {

@@ -31,9 +31,10 @@ function nameFile(parts: readonly NamePart[], { facts }: Pick<PageContext, "fact
 }
 type NamePart = string | false | undefined;
 
+/** How many characters the addresses in all rows of a file may have together. */
 const largestSources = 1_000_000;
 
-/** The address of a file, which each row has. Without its list if these would make up most of the file. */
+/** The address of a file, which each row has. Without its list of IDs if the addresses would make the file too large. */
 function describeSource(
   { url }: FastifyRequest,
   { appUrl }: Pick<PageContext, "appUrl">,

@@ -39,7 +39,10 @@ export type ServiceFacts = z.infer<typeof facts> & {
 
 const keepMilliseconds = 30_000;
 
-/** Creates a function that reads the service's facts, which are of the live data set, and up to 30 seconds old (3 until a data set is published). */
+/**
+ * Creates a function that reads the service's facts, which are up to 30 seconds old (3 until a data set is published), but not older than
+ * the live data set.
+ */
 export function createFactsReader(
   pool: Pool,
   onError: (error: unknown) => void,

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { formatNumber } from "./format.ts";
 import { type Content, html } from "./html.ts";
 
-/** A UEI or EIN that is spelled like an unknown one, and the auditee's name. */
+/** A UEI or EIN that is similar to an unknown one, and the auditee's name. */
 export interface SimilarId {
   similar_id: string;
   auditee_name: string | null;
 }
-/** UEIs, EINs and report IDs that no public report has, and for each those that are spelled like it. */
+/** UEIs, EINs and report IDs that no public report has, and for each the IDs that are similar to it. */
 export type UnknownIds = Map<string, SimilarId[]>;
 
 /** The result of publication.suggest_ids(). */
@@ -60,7 +60,7 @@ export function listUnknown(
   );
 }
 
-/** Says on a page which IDs no public report has. IDs of suppressed reports are like mistyped ones. */
+/** Says on a page which IDs no public report has. It does not tell the IDs of suppressed reports from mistyped ones. */
 export const writeUnknown = (unknown: UnknownIds): Content =>
   unknown.size > 0 &&
-  html`<p class="notice">${listUnknown(unknown)} Check for typing mistakes. Reports that are suppressed, replaced, or too old to have a UEI cannot be found.</p>`;
+  html`<p class="notice">${listUnknown(unknown)} Check for typos. Suppressed and replaced reports cannot be found, and old reports have no UEI.</p>`;

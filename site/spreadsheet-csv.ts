@@ -19,7 +19,7 @@ const formula = /^"?(?!-?\d+(?:\.\d+)?"?$)[=+\-@＝＋－＠\t\r\n]/;
  * Changes CSV so that spreadsheets show the API's values: a text that begins like a formula gets an apostrophe before
  * it, codes are written like `="043015799"`, `t` becomes `true` in `is_public`, and an Assistance Listing number is one text.
  *
- * @param origin columns to add, with the value that they have in each row
+ * @param origin columns to add, with their value in each row
  */
 export function adaptForSpreadsheets(csv: string, origin: Readonly<Record<string, string>> = {}): string {
   const start = csv.indexOf("\n") + 1;
@@ -72,7 +72,7 @@ function adaptCells(name: string): (text: string) => string {
   const hasMoney = isMoney(name);
   return (cell) => {
     if (cell === "") return cell;
-    // An array, as PostgreSQL writes it.
+    // PostgreSQL writes an array like {1,2}.
     const text = hasCodes
       ? cell.replace(/^"?\{(.*)\}"?$/, (_all, list) => `"${list.replaceAll(",", "; ")}"`)
       : cell;

@@ -32,7 +32,7 @@ where previous.state = 'previous'
 group by previous.id, live.id;
 delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 
--- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", with dates,
+-- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", as dates do,
 -- because a chain also changes if a member of it is suppressed. No value is recorded, because a report may be suppressed later.
 do $$
 declare

@@ -76,14 +76,15 @@ alter role gateway set random_page_cost = 1.1;
 alter role report_service set random_page_cost = 1.1;
 alter role site set random_page_cost = 1.1;
 
--- Searches of the pages stop at their first matches. Parallel workers would read far beyond these, and compiling takes longer than it saves.
+-- Searches of the pages stop at their first matches. Parallel workers would read far beyond them, and JIT compilation takes longer
+-- than it saves.
 alter role report_service set max_parallel_workers_per_gather = 0;
 alter role report_service set jit = off;
 alter role site set max_parallel_workers_per_gather = 0;
 alter role site set jit = off;
 
--- PostgREST commits as soon as it has a result. If its host is lost, its transactions end, and release their locks and the keys'
--- places. Otherwise they would wait for TCP, which may take two hours.
+-- PostgREST commits as soon as it has a result, so a transaction stays idle only if its host is lost. It must not hold its locks,
+-- such as a place among the key's queries (request.decide()), until TCP notices, which may take two hours.
 alter role authenticator set idle_in_transaction_session_timeout = '30s';
 
 revoke all on schema public from public;

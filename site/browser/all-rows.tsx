@@ -61,7 +61,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
   );
 }
 
-/** The column with dollars that can be added up. Suppressed reports have none, and findings share awards. */
+/** The column with dollars that can be added up. Suppressed reports have none, and several findings may share an award. */
 const findMoney = (rows: Row[]) =>
   ["total_amount_expended", "amount_expended"].find(
     (name) =>

@@ -7,8 +7,8 @@ import type { Explorer } from "./use-explorer.ts";
 import type { Read } from "./use-reading.ts";
 
 /**
- * Saves all rows of a query as a CSV file, with the API's values or adapted for spreadsheets. In the latter, the last columns name the data
- * set, when it was published, and the request, as in the other files of the pages.
+ * Saves all rows of a query as a CSV file, with the API's values or adapted for spreadsheets. Like the files of the pages, a file for
+ * spreadsheets ends with columns that name the data set, when it was published, and the request.
  */
 export async function saveCsv(
   read: Read,

@@ -56,7 +56,7 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
   other: Checked | undefined;
   /** The report that replaced the one whose ID this is. */
   successor: Successor | undefined;
-  /** If it is a UEI or EIN that no public report has, those that are spelled like it. Only the first 20 of a list have some. */
+  /** The UEIs or EINs that are similar, if no public report has this one and it is among the first 20 of these. */
   similar: SimilarId[];
 };
 

@@ -17,9 +17,9 @@ export const findReportOf = ({ reports }: CheckedEntry, year: string): Checked |
 /** How the findings of an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
 export const changes = {
   more: "More findings",
-  new: "More findings, none in the report before",
+  new: "More findings, none in the earlier report",
   fewer: "Fewer findings",
-  none: "Fewer findings, none in the newer report",
+  none: "Fewer findings, none in the later report",
 } as const;
 export type Change = keyof typeof changes;
 

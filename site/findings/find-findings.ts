@@ -40,7 +40,7 @@ const found = z.object({
   names: z.object({ auditee: z.string().optional(), auditor: z.string().optional() }).optional(),
   /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
-  /** The IDs of the auditee and the list that no public report has. */
+  /** The IDs of the filters `auditee` and `u` that no public report has. */
   unknown: unknownIds.optional(),
   related: relatedPrograms.nullish(),
   /** The numbers that are counted together, if a program is searched for with its letter codes. */

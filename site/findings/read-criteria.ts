@@ -6,7 +6,7 @@ import { readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
 import { cut } from "../search/words.ts";
 
-/** What findings must match: criteria of publication.search_findings(). Those in `several` may be several values with commas between them. */
+/** What findings must match: criteria of publication.search_findings(). Those in `several` may have several values, separated by commas. */
 export interface FindingCriteria {
   words?: string;
   /** A UEI or an EIN. */
@@ -32,7 +32,7 @@ export interface FindingCriteria {
 }
 export type Criterion = keyof FindingCriteria;
 
-/** The filters that take several values, of which a finding must have one: how each value is read. */
+/** How the filters that take several values read each of them. A finding must match one of the values. */
 const several = {
   requirement: (text) => {
     const letter = text.replace(/^requirement /i, "").toUpperCase();
@@ -129,17 +129,17 @@ export function isDate(text: string): boolean {
 
 export interface AskedFindings {
   criteria: FindingCriteria;
-  /** The fields of which something was not understood, and what. */
+  /** The fields that were not, or not completely, understood, and the text that was not. */
   ignored: [field: Field, text: string][];
   /** Whether words were cut off. */
   isCut: boolean;
 }
 
-/** Reads the parameters of an address. Empty ones mean nothing. What is in several parameters of one name is read as one text. */
+/** Reads the parameters of an address. Empty ones mean nothing. Parameters of the same name are read as one text. */
 export function readFindingCriteria(parameters: Readonly<Record<string, unknown>>): AskedFindings {
   const asked: AskedFindings = { criteria: {}, ignored: [], isCut: false };
   for (const field of Object.keys(fields) as Field[]) {
-    // Pages take each other's addresses.
+    // Pages take each other's addresses, and some call the program aln.
     const typed = [parameters[field], field === "program" ? parameters.aln : undefined]
       .flat()
       .filter((each) => typeof each === "string");
@@ -184,7 +184,7 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
   return parameters.size === 0 ? path : `${path}?${String(parameters).replaceAll("%2C", ",")}`;
 }
 
-/** The address of a search with what was not understood. */
+/** The address of a search, including what was not understood. */
 export function linkAsked(
   { criteria, ignored }: AskedFindings,
   more: FindingCriteria = {},
@@ -203,7 +203,7 @@ export function linkTogether({ aln, ...others }: FindingCriteria): string | unde
   return hasLetterCodes(number) ? linkFindings({ ...others, aln_and_letters: number }) : undefined;
 }
 
-/** Describes a value of a filter in words, or several values with commas between them: "Audit year 2022 or 2023". */
+/** Describes the value of a filter in words, or several values that are separated by commas: "Audit year 2022 or 2023". */
 export function describeValue(criterion: string, value: string): string {
   const join = (describeOne: (value: string) => string) => splitList(value).map(describeOne).join(" or ");
   const describe: Record<string, (value: string) => string> = {

@@ -26,7 +26,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     const asked = readFindingCriteria(parameters);
     const page = readPage(parameters.page);
     const shown = page ?? 1;
-    // The form also sends its empty fields, and each value as a parameter. The address without them is short enough to be kept.
+    // The form also sends its empty fields, and one parameter for each value. Without them, the address is short enough to be kept.
     const isLong = Object.values(parameters).some((value) => value === "" || Array.isArray(value));
     if (isClear(asked) && page !== undefined && isLong)
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
@@ -110,7 +110,7 @@ async function serveGroup(
 ): Promise<FastifyReply> {
   const { value: typed, chart } = request.params as { value: string; chart?: string };
   const value = typed.replace(/\.csv$/, "");
-  // A page is about one state.
+  // The filter takes several states, but this page is about one.
   const { criteria } = readFindingCriteria(
     kind === "state" ? { state: findState(value) } : { program: value },
   );

@@ -22,7 +22,7 @@ const mostPublications = 100;
 interface View {
   /** Which reports. */
   filter?: ChangesFilter | undefined;
-  /** Which of its IDs no public report has. */
+  /** The IDs of the filter that no public report has. */
   unknown?: UnknownIds;
   publications: AskedPublications;
   /** The changes of all reports. */
@@ -299,8 +299,8 @@ const partWords: Record<ChangedPart, string> = {
   awards: "awards",
   amount: "total amount expended",
   notes: "notes to the SEFA",
-  auditor: "auditor",
-  auditee: "name, IDs or contacts of the auditee",
+  auditor: "auditor details",
+  auditee: "auditee details",
   other: "other details",
 };
 

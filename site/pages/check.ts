@@ -158,14 +158,14 @@ ${
 ${writeSource(context, result)}`;
 }
 
-/** How many of the entries without a public report were compared with the IDs of public ones. */
+/** Says that there are entries beyond those that can have suggestions. */
 const writeSuggestedFor = ({ checked }: CheckResult): Content =>
   checked.filter(
     ({ kind, report, other }) => (kind === "UEI" || kind === "EIN") && (report ?? other) === undefined,
   ).length > mostSuggestedFor &&
-  html`<p class="hint">Similar UEIs and EINs were looked for only for the first ${mostSuggestedFor} without a public report.</p>`;
+  html`<p class="hint">Similar UEIs and EINs are suggested only for the first ${mostSuggestedFor} without a public report.</p>`;
 
-/** Leads to the check of the list with the IDs that are suggested for others, if there is one for each. */
+/** Links to a check of the list with the suggested IDs, if no entry has several. */
 function writeCorrected({ checked, path }: CheckResult): Content {
   const ids = checked.map((line) => (line.kind ? (line.similar[0]?.similar_id ?? line.id) : line.typed));
   const suggested = checked.filter(({ similar }) => similar.length > 0);
@@ -245,7 +245,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
     replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
     without > 0 &&
-      `${formatNumber(without)} with no public report${suggested > 0 ? ` (${formatNumber(suggested)} spelled like the ID of another auditee)` : ""}`,
+      `${formatNumber(without)} with no public report${suggested > 0 ? ` (${formatNumber(suggested)} similar to another auditee’s ID)` : ""}`,
     mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
   ].filter(Boolean);
   const reports = wanted.isByYear ? "" : describeReports(listReports(checked), wanted.aln);

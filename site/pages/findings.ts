@@ -193,7 +193,7 @@ function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings)
     html`<label class="check"><input type="checkbox" name="${name}" value="${value}"${isChecked && html` checked`}> ${text}</label>`;
   const boxes = (name: Several, options: string[]) => {
     const chosen = splitList(criteria[name]);
-    // The box scrolls.
+    // Chosen values come first, because the box scrolls.
     const all = [...new Set([...chosen, ...options])];
     return html`<details class="field"><summary>${fields[name]}${chosen.length > 0 && ` (${chosen.length} used)`}</summary>
 <fieldset class="checks" id="${name}" aria-label="${fields[name]}">${all.map((value) => box(name, value, name === "year" ? value : describeValue(name, value), chosen.includes(value)))}</fieldset></details>`;
@@ -440,7 +440,7 @@ function writeCounts({ criteria, found: { counts, total } }: FindingsResult): Ht
       (each) =>
         each.name === name &&
         !isProgram &&
-        // Of several values that were chosen, one can be.
+        // If several values were chosen, links narrow the search to one of them.
         (chosen.length > 1 ? chosen.includes(each.value) : !(name in criteria)),
     );
     if (name === "year") values.sort((one, other) => other.value.localeCompare(one.value));

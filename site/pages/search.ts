@@ -172,12 +172,12 @@ function writeFindingsLink({ text, filters }: SearchResult): Content {
   );
 }
 
-/** Links to searches for states and names that are spelled like those that were searched for, in the same state and year. */
+/** Links to searches for states and names that are similar to those that were searched for, with the same filters. */
 function writeNames({ text, filters, readings, found: { names } }: SearchResult): Content {
   const corrected = correctState(text);
   const { name: typed = "", state, year, findings } = findNamed(readings)?.criteria ?? {};
   const linkToName = (name: string) => {
-    // A name without a mistake has no such report in the year.
+    // If the name was typed correctly, it has no report that matches the year and the findings filter.
     const narrowed =
       simplify(name) === simplify(typed) ? {} : { ...(year && { year }), ...(findings && { findings }) };
     return linkToSearch(name, { ...(state && { state }), ...narrowed });

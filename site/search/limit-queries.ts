@@ -49,7 +49,7 @@ export type LimitedQuery = <Row extends object>(
  * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
  * queue is full, or if a query waits or runs too long. It throws NotServing while the service is switched off or has no data set.
  *
- * @param live notes the data set of the rows, which pages name
+ * @param live gets the ID of the data set that the rows are from
  */
 export function limitQueries(pool: Pool, live: LiveDataSet): LimitedQuery {
   const limit = limitClients(searchesAMinute, 60);
@@ -68,7 +68,7 @@ export function limitQueries(pool: Pool, live: LiveDataSet): LimitedQuery {
   };
 }
 
-/** Runs a statement. Returns its row, and whether it is of one data set: none was published meanwhile. */
+/** Runs a statement. Returns its row, and whether the row is from one data set, because none was published meanwhile. */
 async function ask<Row extends object>(
   pool: Pool,
   live: LiveDataSet,
@@ -79,7 +79,7 @@ async function ask<Row extends object>(
   try {
     client = await pool.connect();
     await client.query(`begin read only; set local statement_timeout = '${timeoutSeconds} s'`);
-    // On the same connection: another one may lead to a database that was replaced since.
+    // Uses the same connection, because another one may lead to a database that has been replaced.
     const before = await readLiveDataSet(client);
     const { rows } = await client.query<Row>({ text: statement, values, ...patience });
     live.id = await readLiveDataSet(client);

@@ -46,7 +46,7 @@ export function readSearch(typed: string, filters: Filters = {}): Reading[] {
     .map((reading, place) => ({ ...reading, place }));
 }
 
-/** The likeliest of the readings in which words are a name. */
+/** The likeliest reading that takes words for a name. */
 export const findNamed = (readings: Reading[]): Reading | undefined =>
   readings.find(({ criteria: { name } }) => name !== undefined);
 

@@ -44,7 +44,7 @@ const programs = z.array(
 export type Found = z.infer<typeof found> & {
   programs: z.infer<typeof programs>;
   names: string[];
-  /** UEIs or EINs that are spelled like the one that was searched for. */
+  /** UEIs or EINs that are similar to the one that was searched for. */
   similar: SimilarId[];
   /** The other numbers of the program that the first reading names. */
   related: RelatedPrograms;

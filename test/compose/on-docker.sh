@@ -117,7 +117,7 @@ RELEASE=$(npm run -s release:stamp) docker compose up --build --detach --wait
 blocks docs/keys.md "Tribal access" sh | sed 's/npm run -s \(keys\|agreements\) --/docker compose run --rm \1/' > "$work/commands"
 TRIBAL_KEY=$(bash -euo pipefail "$work/commands" < /dev/null | grep -o 'tribal_[0-9A-Za-z]*' | head -1)
 INDIVIDUAL_KEY=$(docker compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
-# So many that each sends a request only every 10 s: no key has more in progress at a time than it may.
+# With 200 keys, each sends a request only every 10 s, so none has more in progress at a time than it may.
 KEYS=$(psql --command="select api_key from generate_series(1, 200) as n, access.issue_key('individual', 'test@example.gov', 'client ' || n)" | paste -sd ' ')
 REPORT=$(psql --command="select report_id from disclosed.general limit 1")
 export INDIVIDUAL_KEY TRIBAL_KEY KEYS REPORT SMOKE_KEY=$INDIVIDUAL_KEY SMOKE_TRIBAL_KEY=$TRIBAL_KEY
@@ -147,8 +147,8 @@ while_asking "right unavailable" docker compose restart postgres
 # PostgREST waits 3 s for a server that cannot be reached, and requests wait up to 10 s for their turn. A busy machine takes longer.
 echo "While the database is unreachable, requests get 503 within 20 s."
 disconnect() {
-  # Some requests wait for their rows. The lock must be granted before the network goes: otherwise it would wait for
-  # transactions whose clients are gone, and new requests would wait for the lock.
+  # Some requests wait for their rows. The lock must be granted before the network is disconnected: otherwise it
+  # would wait for transactions whose clients are gone, and new requests would wait for the lock.
   psql --command="begin; lock table disclosed.general; select pg_sleep(15)" > /dev/null &
   for _ in $(seq 15); do
     [ "$(psql --command="select count(*) from pg_locks where relation = 'disclosed.general'::regclass and mode = 'AccessExclusiveLock' and granted")" = 0 ] || break

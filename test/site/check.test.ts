@@ -402,9 +402,9 @@ describe("a list", () => {
       expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
       const words = {
         more: "More findings",
-        new: "More findings, none in the report before",
+        new: "More findings, none in the earlier report",
         fewer: "Fewer findings",
-        none: "Fewer findings, none in the newer report",
+        none: "Fewer findings, none in the later report",
       }[change];
       expect(text).toContain(
         `&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`,

@@ -1,5 +1,5 @@
--- Only four words, because each beginning of a common one, such as "cou", is in a fifth of all names. Every name has the words that
--- extensions.name_words() adds.
+-- Uses only four words, because the beginning of a common one, such as "cou", is in a fifth of all names. Leaves out the words that
+-- extensions.name_words() adds to every name.
 create or replace function publication.list_name_beginnings(written text)
 returns text[]
 language sql stable strict security invoker set search_path = ''
@@ -22,4 +22,4 @@ as $$
   )
 $$;
 comment on function publication.list_name_beginnings is
-  'Returns, for each of the first four long words of a name, a query for words that begin with the same two or three letters, or would if two neighboring letters were swapped.';
+  'Returns, for each of the first four words in a name that have three or more letters, a query for words that begin with the same two or three letters, or would if two neighboring letters were swapped.';

@@ -77,5 +77,5 @@ begin
 end
 $$;
 comment on function publication.list_named_ids is
-  'Returns the UEIs and EINs of auditees (in a state, or in one of several with commas between them), or the EINs of auditors, that have a name with these words in public reports: the first 20, those with exactly this name first. If only one has exactly this name, returns only that. is_cut says whether more reports have the name than were read.';
+  'Returns the UEIs and EINs of auditees (in a state, or in one of several that are separated by commas), or the EINs of auditors, that have a name with these words in public reports: the first 20, those with exactly this name first. If only one has exactly this name, returns only that. is_cut says whether more reports have the name than were read.';
 grant execute on function publication.list_named_ids to site;

@@ -34,5 +34,5 @@ begin
 end
 $$;
 comment on function publication.search_reports is
-  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 20 readings (1001: more than 1,000; 0 if they are the same as those of an earlier reading), the index of the first reading that has matches, and up to 100 of its reports.';
+  'Searches the public reports. Each reading is one meaning of a search, as criteria that must all match. Returns how many reports match each of the first 20 readings (1001: more than 1,000; 0 if an earlier reading has the same reports), the index of the first reading that has matches, and up to 100 of its reports.';
 grant execute on function publication.search_reports to site;

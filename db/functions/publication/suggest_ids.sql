@@ -1,10 +1,10 @@
--- People type one wrong character, or swap two neighbors. Of a UEI, 407 IDs differ in one of these ways, and of an EIN, 89. No index finds
--- similar IDs, so each of these is looked up. UEIs have no letters O and I, so several of these letters count as one mistake.
+-- People type one wrong character, or swap two neighbors. About 400 IDs differ from a UEI in one of these ways, and 90 from an EIN. No
+-- index finds similar IDs, so each of them is looked up. UEIs have no letters O and I, so several of these letters count as one mistake.
 --
 -- The EINs of governments follow one another, so many of them differ in one digit. If more than three IDs are similar, only those with swapped
 -- neighbors are likely to be meant.
 --
--- It reads only public tables, so the ID of a suppressed report is like an unknown one, at the same cost. An ID is known if
+-- Reads only public tables, so an ID that only suppressed reports have looks like an unknown one, and costs as much. An ID is known if
 -- publication.list_reports_of() finds reports for it.
 create or replace function publication.suggest_ids(ids text[])
 returns jsonb
@@ -87,5 +87,5 @@ as $$
     on similar_ids.id = unknown.id and similar_ids.place <= 3 and (similar_ids.is_swap or similar_ids.number <= 3)
 $$;
 comment on function publication.suggest_ids is
-  'Returns which of up to 1,000 UEIs, EINs and report IDs no public report has, in their order. Of the first 20 UEIs and EINs, each has up to three UEIs or EINs of auditees of public reports that differ from it by one wrong character or two swapped neighbors, with the name in the newest report.';
+  'Returns those of the first 1,000 UEIs, EINs and report IDs that no public report has, in their order. The first 20 UEIs and EINs of these come with up to three UEIs or EINs of auditees of public reports that differ from them in one character or two swapped neighbors, and with the auditees'' names in the newest report.';
 grant execute on function publication.suggest_ids to site;

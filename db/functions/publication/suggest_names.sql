@@ -1,7 +1,8 @@
 -- Compares at most 3,000 names whose words begin like those of the text. If none is similar, does the same with names and cities, and then
--- with names that have all but one of these words: as many without each word, so that a common word does not crowd out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
+-- with names that have all but one of these words. Reads as many names without each of the words, so that a common word does not crowd
+-- out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
 --
--- The index finds names of all states. With a state, up to 20,000 are read, and only those of the state are compared.
+-- The index finds names of all states. If a state is given, up to 20,000 names are read, and only those of the state are compared.
 create or replace function publication.suggest_names(written text, in_state text default '')
 returns jsonb
 language plpgsql stable strict security definer set search_path = ''
@@ -63,5 +64,5 @@ begin
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of auditees of public reports (with a state, only of its auditees) that, alone or with their cities, are spelled like the text, most similar first. Names that differ only in case, accents or punctuation are listed once.';
+  'Returns up to five names of auditees of public reports (if a state is given, only those in it) that, alone or with their cities, are spelled like the text, most similar first. Names that differ only in case, accents or punctuation are listed once.';
 grant execute on function publication.suggest_names to site;

@@ -190,7 +190,7 @@ local function leave_queues(visit, dict)
   visit.counts = nil
 end
 
--- Whether other clients are why it waited in vain. A key or network below its own limit could not get another place because of them.
+-- Whether other clients caused the refusal. They did if the key or network waited for a second place and stayed below its own limit.
 local function is_api_busy(visit, missing, dict)
   return missing.name == EVERYBODY or missing.name == SLOW or visit.since and count_taken(missing, dict) < missing.limit
 end
