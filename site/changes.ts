@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { z } from "zod";
 import type { ChangesFilter } from "./changes-filter.ts";
-import { keepAnswer, type LiveDataSet } from "./keep-answer.ts";
+import { keepAnswer } from "./keep-answer.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 import { type UnknownIds, unknownIds } from "./similar-ids.ts";
 
@@ -64,13 +64,12 @@ export type Kind = (typeof kinds)[number];
 export function createChangesReader(
   pool: Pool,
   onError: (error: unknown) => void,
-  live: LiveDataSet,
 ): (dataSet: string | undefined) => Promise<Changes | undefined> {
   const ask = async () => {
     const { rows } = await pool.query<{ found: unknown }>("select publication.describe_changes() as found");
     return changes.parse(rows[0]?.found);
   };
-  const createReader = () => keepAnswer(ask, () => 30_000, onError, live);
+  const createReader = () => keepAnswer(ask, () => 30_000, onError, { id: undefined });
   let [read, readFor] = [createReader(), undefined as string | undefined];
   return (dataSet) => {
     if (dataSet !== readFor) [read, readFor] = [createReader(), dataSet];

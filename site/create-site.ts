@@ -97,7 +97,7 @@ function addSite(
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     },
     readFacts,
-    readChanges: createChangesReader(pool, warn, live),
+    readChanges: createChangesReader(pool, warn),
     readPrograms: createProgramsReader(pool, warn, live),
     readProgramYears: createProgramYearsReader(pool, warn, live),
     describeContext: async (request) => ({
@@ -162,14 +162,8 @@ function addPages(site: Site): void {
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": (context) => writeExplorer(requireFacts(context)),
-    "/totals": async (context) => {
-      await whileOn();
-      return writeTotals(requireFacts(context), readPrograms);
-    },
-    "/totals/programs": async (context) => {
-      await whileOn();
-      return writeProgramYears(requireFacts(context), readProgramYears);
-    },
+    "/totals": (context) => writeTotals(requireFacts(context), readPrograms),
+    "/totals/programs": (context) => writeProgramYears(requireFacts(context), readProgramYears),
     "/reference": (context) => writeReference(requireFacts(context)),
     ...(publicFiles && {
       "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),
@@ -177,6 +171,8 @@ function addPages(site: Site): void {
   };
   for (const [url, write] of Object.entries(pages)) {
     site.addRoute(url, async (request, reply) => {
+      // Before the context, which then has the facts of the same data set.
+      if (url.startsWith("/totals")) await whileOn();
       return site.sendPage(request, reply, await write(await site.describeContext(request)));
     });
   }

@@ -43,9 +43,10 @@ export function keepAnswer<Answer>(
     if (performance.now() > askAgainAt || (askedFor !== live.id && !isAsking())) {
       // Until the database has answered, every request waits for this query.
       askAgainAt = Number.POSITIVE_INFINITY;
+      const isOld = askedFor !== live.id;
       const asked = askOnce();
       answered =
-        last === undefined
+        last === undefined || isOld
           ? asked
           : Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
     }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { writeUtcDate } from "./format.ts";
 import type { PageContext } from "./page-context.ts";
 import { sendBody } from "./send-body.ts";
-import { byteOrderMark, writeForSpreadsheets } from "./spreadsheet-csv.ts";
+import { boundSource, byteOrderMark, writeForSpreadsheets } from "./spreadsheet-csv.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -31,18 +31,6 @@ function nameFile(parts: readonly NamePart[], { facts }: Pick<PageContext, "fact
 }
 type NamePart = string | false | undefined;
 
-/** How many characters the addresses in all rows of a file may have together. */
-const largestSources = 1_000_000;
-
-/** The address of a file, which each row has. Without its list of IDs if the addresses would make the file too large. */
-function describeSource(
-  { url }: FastifyRequest,
-  { appUrl }: Pick<PageContext, "appUrl">,
-  rows: number,
-): string {
-  return appUrl + (url.length * rows > largestSources ? url.replace(/([?&]u=)[^&]*/g, "$1…") : url);
-}
-
 /**
  * Sends rows as a CSV file for spreadsheets. The last columns name the data set, when it was published, and the file's address, so that copied
  * rows still do. Without rows, a further heading says it: no program counts a heading as a row, unlike a comment above it or a row of its own.
@@ -57,7 +45,7 @@ export function sendSpreadsheet(
   const origin = {
     data_set: dataSet?.id,
     data_set_published_at: dataSet?.published_at.toISOString(),
-    source: describeSource(request, context, rows.length),
+    source: boundSource(context.appUrl + request.url, rows.length),
   };
   reply.headers({
     "cache-control": "public, no-cache",

@@ -31,6 +31,16 @@ export function adaptForSpreadsheets(csv: string, origin: Readonly<Record<string
   );
 }
 
+/** How many characters the addresses in all rows of a file may have together. */
+const largestSources = 5_000_000;
+
+/** The address of a file, for each of its rows. A longer one leaves out its list, marked as “u=…”, or all parameters. */
+export function boundSource(address: string, rows: number): string {
+  const withoutList = address.replace(/([?&]u=)[^&]*/g, "$1…");
+  const shortEnough = [address, withoutList].find((each) => each.length * rows <= largestSources);
+  return shortEnough ?? address.replace(/\?.*/s, "");
+}
+
 /** Writes rows as the CSV of `adaptForSpreadsheets`. Cells have the quotes that they need. */
 export function writeForSpreadsheets(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const [first, second] = alnParts.map((part) => names.indexOf(part)) as [number, number];
@@ -69,11 +79,12 @@ const unquote = (text: string) => text.replace(/^"(.*)"$/s, "$1").replaceAll('""
 /** Returns a function that changes a column's cells. */
 function adaptCells(name: string): (text: string) => string {
   const hasCodes = codes.test(name);
+  const isArray = name === "alns";
   const hasMoney = isMoney(name);
   return (cell) => {
     if (cell === "") return cell;
     // PostgreSQL writes an array like {1,2}.
-    const text = hasCodes
+    const text = isArray
       ? cell.replace(/^"?\{(.*)\}"?$/, (_all, list) => `"${list.replaceAll(",", "; ")}"`)
       : cell;
     if (formula.test(text)) return text.replace(/^"?/, "$&'");

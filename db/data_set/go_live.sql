@@ -32,7 +32,7 @@ where previous.state = 'previous'
 group by previous.id, live.id;
 delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 
--- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", as dates do,
+-- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", with contacts and dates,
 -- because a chain also changes if a member of it is suppressed. No value is recorded, because a report may be suppressed later.
 do $$
 declare
@@ -52,8 +52,9 @@ begin
             case
               when columns.key ~ '^(gaap_results|sp_framework|is_(sp_framework|going_concern|internal_control|material_noncompliance))' then 'opinions'
               when columns.key = 'total_amount_expended' then 'amount'
-              when columns.key ~ '^auditor_(?!certif)' then 'auditor'
-              when columns.key ~ '^(auditee_(?!certif)|entity_type)' then 'auditee'
+              when columns.key in ('auditor_firm_name', 'auditor_ein', 'is_secondary_auditors') then 'auditor'
+              when columns.key in ('auditee_name', 'auditee_uei', 'auditee_ein', 'entity_type', 'is_additional_ueis', 'is_multiple_eins')
+                then 'auditee'
               else 'other'
             end as part
           from disclosed.general as new

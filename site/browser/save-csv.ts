@@ -1,5 +1,5 @@
 import { largestLimit, type Query } from "../query.ts";
-import { adaptForSpreadsheets, byteOrderMark } from "../spreadsheet-csv.ts";
+import { adaptForSpreadsheets, boundSource, byteOrderMark } from "../spreadsheet-csv.ts";
 import { addJoined, completeColumns } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import type { Outcome } from "./outcome.ts";
@@ -13,12 +13,13 @@ import type { Read } from "./use-reading.ts";
 export async function saveCsv(
   read: Read,
   { settings: { apiUrl } }: Explorer,
-  { asked: { query }, table }: Outcome,
+  { asked: { query }, table, total }: Outcome,
   isForSpreadsheets: boolean,
 ): Promise<void> {
   const pages = isForSpreadsheets ? [byteOrderMark] : [];
   const wanted = (isForSpreadsheets ? completeColumns : addJoined)(query, table);
-  const source = apiUrl + writeTarget({ ...wanted, limit: largestLimit, offset: 0 });
+  const target = writeTarget({ ...wanted, limit: largestLimit, offset: 0 });
+  const source = boundSource(apiUrl + target, total);
   const isWhole = await read(wanted, "text/csv", ({ text, headers }, end) => {
     const [, data_set = "", data_set_published_at = ""] =
       /^"([^"]*)"; published="([^"]*)"/.exec(headers["data-set"] ?? "") ?? [];

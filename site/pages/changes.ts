@@ -91,7 +91,7 @@ function writeNothing(shown: Changes, view: View): Html {
     publications: { number, since },
     kept,
   } = view;
-  if (filter && filter.unread.length > 0)
+  if (filter && (filter.search === "" || filter.criteria.ids?.length === 0))
     return html`<p class="notice" role="status">No changes are shown, because a part of the filter was not understood.</p>`;
   if (number !== undefined)
     return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last ${mostPublications}.</p>`;
@@ -299,8 +299,8 @@ const partWords: Record<ChangedPart, string> = {
   awards: "awards",
   amount: "total amount expended",
   notes: "notes to the SEFA",
-  auditor: "auditor details",
-  auditee: "auditee details",
+  auditor: "auditor",
+  auditee: "auditee’s name, kind or IDs",
   other: "other details",
 };
 

@@ -97,10 +97,13 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   <div class="field"><label for="year">Audit year</label>
     <select id="year" name="year"><option value="">The newest report</option><option value="all"${chosen === "all" && html` selected`}>Compare the newest ${mostYears} years</option>${years.map(
       (each) => html`<option${each === chosen && html` selected`}>${each}</option>`,
-    )}<optgroup label="Compare two years">${pairs.map(
-      ([value, words]) =>
-        html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`,
-    )}</optgroup></select></div>
+    )}${
+      pairs.length > 0 &&
+      html`<optgroup label="Compare two years">${pairs.map(
+        ([value, words]) =>
+          html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`,
+      )}</optgroup>`
+    }</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
     <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
   <div class="field"><label for="due">Management decisions</label>
@@ -233,7 +236,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const found = number(({ report }) => report);
   const elsewhere = number(({ other }) => other);
   const replaced = number(({ successor }) => successor);
-  const suggested = number(({ kind, similar }) => kind && similar.length > 0);
+  const suggested = number((line) => !isMistyped(line) && line.similar.length > 0);
   const without = entries - found - elsewhere - replaced - mistyped;
   const asked = wanted.isByYear
     ? `audit years ${years.join(", ")}`

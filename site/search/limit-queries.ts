@@ -82,10 +82,11 @@ async function ask<Row extends object>(
     // Uses the same connection, because another one may lead to a database that has been replaced.
     const before = await readLiveDataSet(client);
     const { rows } = await client.query<Row>({ text: statement, values, ...patience });
-    live.id = await readLiveDataSet(client);
+    const after = await readLiveDataSet(client);
     await client.query("commit");
     client.release();
-    return { row: rows[0] as Row, isOfOne: live.id === before };
+    live.id = after;
+    return { row: rows[0] as Row, isOfOne: after === before };
   } catch (error) {
     // A connection whose transaction failed is closed.
     client?.release(true);

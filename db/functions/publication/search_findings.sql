@@ -3,7 +3,7 @@
 create or replace function publication.search_findings(criteria jsonb, skipped integer default 0)
 returns jsonb
 language plpgsql stable security definer
-set search_path = '' set work_mem = '32MB' set synchronize_seqscans = off
+set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off
 as $$
 declare
   has_phrases constant boolean := publication.list_phrases(criteria ->> 'words') is not null;

@@ -19,7 +19,7 @@ as $$
       ),
       ('agency', 'awards.federal_agency_prefix = $1 ->> ''agency'''),
       ('direct', 'awards.is_direct = $1 ->> ''direct'''),
-      ('requirement', 'translate(rows.type_requirement, $1 ->> ''requirement'', '''') <> rows.type_requirement'),
+      ('requirement', 'translate(rows.type_requirement, replace($1 ->> ''requirement'', '','', ''''), '''') <> rows.type_requirement'),
       ('material_weakness', 'rows.is_material_weakness = ''Y'''),
       ('significant_deficiency', 'rows.is_significant_deficiency = ''Y'''),
       ('questioned_costs', 'rows.is_questioned_costs = ''Y'''),

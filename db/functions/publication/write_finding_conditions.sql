@@ -50,7 +50,7 @@ as $$
         'findings.alns && array(select distinct programs.aln from disclosed.totals_by_program as programs'
         ' where starts_with(programs.aln, ($1 ->> ''agency'') || ''.''))'
       ),
-      ('requirement', 'translate(findings.type_requirement, $1 ->> ''requirement'', '''') <> findings.type_requirement'),
+      ('requirement', 'translate(findings.type_requirement, replace($1 ->> ''requirement'', '','', ''''), '''') <> findings.type_requirement'),
       ('material_weakness', 'findings.is_material_weakness = ''Y'''),
       ('significant_deficiency', 'findings.is_significant_deficiency = ''Y'''),
       ('questioned_costs', 'findings.is_questioned_costs = ''Y'''),

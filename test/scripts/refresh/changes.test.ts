@@ -327,7 +327,7 @@ it("says which parts of a changed report differ", async () => {
       total_amount_expended: "2",
       auditee_contact_name: "B",
       auditor_firm_name: "B",
-      auditor_certify_name: "B",
+      auditee_name: "B",
     },
     "B",
   );
