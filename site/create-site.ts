@@ -100,9 +100,9 @@ function addSite(
     readChanges: createChangesReader(pool, warn),
     readPrograms: createProgramsReader(pool, warn, live),
     readProgramYears: createProgramYearsReader(pool, warn, live),
-    describeContext: async (request) => ({
+    describeContext: async (request, facts = readFacts()) => ({
       config,
-      facts: await readFacts(),
+      facts: await facts,
       appUrl: describeAppUrl(config, request),
       hasPublicData: publicFiles !== undefined,
       locate: assets.locate,
@@ -315,7 +315,7 @@ function addSecurityTxt({ addRoute, config }: Site): void {
 }
 
 /** Browsers get errors as pages; programs get them as JSON. */
-function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext }: Site): void {
+function addErrorPages(app: FastifyInstance, { securityHeaders, readFacts, describeContext }: Site): void {
   app.addHook("onSend", async (request, reply, payload) => {
     const type = String(reply.getHeader("content-type"));
     if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
@@ -326,7 +326,9 @@ function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext 
     // Browsers list text/html in Accept when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
     reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
-    return writeProblem(await describeContext(request), reply.statusCode, body, request.url);
+    // A refusal must not wait for a busy database.
+    const context = await describeContext(request, readFacts(false));
+    return writeProblem(context, reply.statusCode, body, request.url);
   });
 }
 

@@ -9,9 +9,11 @@ export interface LiveDataSet {
 }
 
 /**
- * Creates a function that returns the answer to a query, and keeps it for a while, but only until a data set is published. If the query fails
- * or takes longer than 2 seconds, it resolves to the last good answer. If there is none, it waits for the query, and resolves to undefined if
- * that fails. The database gets one query at a time, however many requests wait.
+ * Creates a function that returns the answer to a query, and keeps it for a while, but only until a data set is published. If the query fails,
+ * or takes longer than 2 seconds and no data set was published since, it resolves to the last good answer. If there is none, it waits for the
+ * query, and resolves to undefined if that fails. The database gets one query at a time, however many requests wait.
+ *
+ * With isPatient = false, the function waits for no query if there is a last answer.
  *
  * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
  */
@@ -20,7 +22,7 @@ export function keepAnswer<Answer>(
   keepFor: (answer: Answer) => number | undefined,
   onError: (error: unknown) => void,
   live: LiveDataSet,
-): () => Promise<Answer | undefined> {
+): (isPatient?: boolean) => Promise<Answer | undefined> {
   let answered: Promise<unknown> | undefined;
   let last: Answer | undefined;
   let askAgainAt = 0;
@@ -52,8 +54,10 @@ export function keepAnswer<Answer>(
     }
     return answered;
   };
-  return async () => {
-    await awaitAnswer();
+  return async (isPatient = true) => {
+    const answer = awaitAnswer();
+    if (!isPatient && last !== undefined) return last;
+    await answer;
     // A query that started before a publication may have returned rows of the old data set.
     if (askedFor !== live.id) await awaitAnswer();
     return last;

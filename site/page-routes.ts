@@ -9,7 +9,8 @@ export type AddRoute = (
 /** What the parts of the site serve their pages with. */
 export interface PageRoutes {
   addRoute: AddRoute;
-  describeContext: (request: FastifyRequest) => Promise<PageContext>;
+  /** Reads the facts, unless there are some already. */
+  describeContext: (request: FastifyRequest, facts?: Promise<PageContext["facts"]>) => Promise<PageContext>;
   sendPage: SendPage;
 }
 

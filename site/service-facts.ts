@@ -47,7 +47,7 @@ export function createFactsReader(
   pool: Pool,
   onError: (error: unknown) => void,
   live: LiveDataSet,
-): () => Promise<ServiceFacts | undefined> {
+): ReturnType<typeof keepAnswer<ServiceFacts>> {
   const ask = async () => {
     const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
       `select publication.describe_service() as facts, publication.describe_api() as api,
