@@ -49,13 +49,13 @@ export async function measurePages({ facts, client }: BenchStack, turns: number)
   let requests = 0;
   /** An address may open 60 pages a minute. */
   const send = (address: string) => {
-    const [page = "", list] = address.length > longestAddress ? address.split("?") : [address];
+    const [page = "", form] = address.length > longestAddress ? address.split("?") : [address];
     requests += 1;
     const agent = new Agent({
       connections: 1,
       localAddress: `127.4.${(requests >> 7) % 250}.${(requests % 128) + 1}`,
     });
-    return ask(facts.app_url + page, {}, 200, agent, list).finally(() => agent.close());
+    return ask(facts.app_url + page, {}, 200, agent, form).finally(() => agent.close());
   };
   const results: Table["rows"] = {};
   for (const [kind, pages] of Object.entries(kinds)) {

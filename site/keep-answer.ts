@@ -40,12 +40,12 @@ export function keepAnswer<Answer>(
       onError(error);
     }
   };
-  const isAsking = () => askAgainAt === Number.POSITIVE_INFINITY;
   const awaitAnswer = () => {
-    if (performance.now() > askAgainAt || (askedFor !== live.id && !isAsking())) {
+    const isAsking = askAgainAt === Number.POSITIVE_INFINITY;
+    const isOld = askedFor !== live.id;
+    if (performance.now() > askAgainAt || (isOld && !isAsking)) {
       // Until the database has answered, every request waits for this query.
       askAgainAt = Number.POSITIVE_INFINITY;
-      const isOld = askedFor !== live.id;
       const asked = askOnce();
       answered =
         last === undefined || isOld

@@ -47,13 +47,13 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger, na
  * @throws DatabaseUnavailable
  */
 export async function queryDatabase(
-  pool: Connection,
+  connection: Connection,
   text: string,
   values: unknown[],
   limits: { query_timeout?: number } = {},
 ): Promise<unknown[]> {
   try {
-    const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array", ...limits });
+    const { rows } = await connection.query<unknown[]>({ text, values, rowMode: "array", ...limits });
     return rows[0] ?? [];
   } catch (cause) {
     throw new DatabaseUnavailable("The database refused the query, or did not answer in time.", { cause });
@@ -78,9 +78,9 @@ export async function readLiveDataSet(connection: Connection): Promise<string> {
   return (await queryLive(connection, "true", [])).live;
 }
 
-async function queryLive(pool: Connection, expressions: string, values: unknown[]) {
+async function queryLive(connection: Connection, expressions: string, values: unknown[]) {
   const statement = `select publication.is_switched_on(), publication.live_data_set(), ${expressions}`;
-  const [isOn, live, ...found] = await queryDatabase(pool, statement, values);
+  const [isOn, live, ...found] = await queryDatabase(connection, statement, values);
   if (isOn !== true) throw new NotServing("switched_off");
   if (typeof live !== "string") throw new NotServing("no_data_set");
   return { live, found };
