@@ -105,6 +105,7 @@ sed -i 's/^from dissemination/, additional_eins.report_id as other_id\n&/' $view
 echo "comment on column api_v1_1_0.additional_eins.other_id is E'Other ID\\nA column.';" >> $view
 sed -i 's/max_wal_size: .*/&\n      checkpoint_timeout: 6min/' deploy/kubernetes/base/postgres.yaml
 make_release changed
+changed=$(git rev-parse HEAD)
 asked '200|50[34]' deploy/kubernetes/release.sh $kind
 [ "$(column)$(setting)" = 2006min ]
 asked '200|50[34]' roll_back
@@ -174,6 +175,9 @@ shows "$SUPPRESSED" false
 [ "$(get "general?limit=1" "$REVOKED" | cut -c1-3)" = 401 ]
 
 sed -i 's/value: .* }/value: postgres-next }/' $kind/archive.yaml
+# The database kept the migration when it was rolled back.
+git checkout --quiet "$changed" -- db/migrations
+make_release upgraded
 asked '200|40[01]|50[34]|none' run "Upgrade PostgreSQL"
 shows "$RELEASED" true
 shows "$SUPPRESSED" false
