@@ -148,18 +148,18 @@ export function table(caption: string, headings: (Heading | string)[], rows: Row
   const columns = headings.map(
     (heading): Heading => (typeof heading === "string" ? { text: heading } : heading),
   );
-  const alignment = (index: number) => columns[index]?.isNumber && html` class="number"`;
-  const label = (index: number) => html` data-label="${columns[index]?.text}"`;
+  const alignments = columns.map(({ isNumber }) => isNumber && html` class="number"`);
+  const labels = columns.map(({ text }) => html` data-label="${text}"`);
   return html`<table class="stacked">
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${columns.map(
     ({ text, link, control, sorted }, index) =>
-      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : (control ?? text)}</th>`,
+      html`<th scope="col"${alignments[index]}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : (control ?? text)}</th>`,
   )}</tr></thead>
 <tbody>${rows.map(
     ({ id, isMarked, cells: [first, ...rest] }) =>
       html`<tr${id && html` id="${id}"`}${isMarked && html` class="marked"`}><th scope="row">${first}</th>${rest.map(
-        (cell, index) => html`<td${alignment(index + 1)}${label(index + 1)}>${cell}</td>`,
+        (cell, index) => html`<td${alignments[index + 1]}${labels[index + 1]}>${cell}</td>`,
       )}</tr>
 `,
   )}</tbody>
