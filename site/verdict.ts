@@ -22,7 +22,7 @@ const disclosures = {
   is_going_concern_included: "doubt that the auditee can continue as a going concern",
 };
 
-/** A row of publication.describe_result() and publication.count_findings(). */
+/** A row of publication.describe_results(): its result and counts. */
 interface Result extends Opinions, FindingCounts, Readonly<Record<keyof typeof disclosures, string | null>> {
   /** How many programs have each modified opinion on compliance, by its letter. */
   modified_programs: Readonly<Record<string, number>>;
