@@ -38,6 +38,7 @@ export const changes = z.array(
       z.string(),
       z.object({
         auditee_name: z.string().optional(),
+        auditee_uei: z.string().optional(),
         audit_year: z.string().optional(),
         findings: z.number(),
         /** The public report that this one replaces. */

@@ -8,7 +8,9 @@ export type Content = Html | string | number | false | null | undefined | readon
 
 /** Writes HTML. Escapes every value, for text and for quoted attributes, unless it is Html already. HTML has no NUL. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
-  return { html: String.raw({ raw: parts }, ...values.map(write)) };
+  let text = parts[0] ?? "";
+  for (const [index, value] of values.entries()) text += write(value) + parts[index + 1];
+  return { html: text };
 }
 
 function write(content: Content): string {

@@ -42,7 +42,7 @@ export const earlierFindings = z.array(
   z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() }),
 );
 export type EarlierFindings = z.infer<typeof earlierFindings>;
-/** The result of publication.describe_result(), in a row for a report. */
+/** The result of publication.describe_results(), in a row for a report. */
 export const resultParts = {
   gaap_results: text,
   sp_framework_opinions: text,

@@ -22,16 +22,24 @@ const disclosures = {
   is_going_concern_included: "doubt that the auditee can continue as a going concern",
 };
 
-/** A row of publication.describe_result() and publication.count_findings(). */
+/** A row of publication.describe_results(): its result and counts. */
 interface Result extends Opinions, FindingCounts, Readonly<Record<keyof typeof disclosures, string | null>> {
   /** How many programs have each modified opinion on compliance, by its letter. */
   modified_programs: Readonly<Record<string, number>>;
 }
 
-/** Says whether a report is clean, or why not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
+/** Whether a report has no findings, no modified opinion and no disclosed problem. Undefined if it states no opinion. */
+export function isClean(report: Result): boolean | undefined {
+  const isFound =
+    report.findings > 0 ||
+    !isUnmodified(report) ||
+    Object.keys(report.modified_programs).length > 0 ||
+    listDisclosures(report).length > 0;
+  return isFound ? false : statesOpinion(report) || undefined;
+}
+
+/** Says what makes a report clean or not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
 export function describeResult(report: Result): {
-  /** Undefined if the report does not say. */
-  isClean: boolean | undefined;
   why: string;
   /** Why, apart from the findings. */
   opinions: string;
@@ -45,10 +53,8 @@ export function describeResult(report: Result): {
     ),
     ...listDisclosures(report),
   ].filter((problem) => problem !== false);
-  const isFound = report.findings > 0 || problems.length > 0;
   const rest = problems.length > 0 && !isUnmodified(report) ? problems : [`opinion ${opinion}`, ...problems];
   return {
-    isClean: isFound ? false : statesOpinion(report) ? true : undefined,
     why: [describeFindings(report), ...rest].join("; "),
     opinions: rest.join("; "),
   };
@@ -59,24 +65,22 @@ const listDisclosures = (report: Result): string[] =>
     report[column as keyof typeof disclosures] === "Yes" ? [words] : [],
   );
 
-export const nameVerdict = (isClean: boolean | undefined): string =>
-  isClean === undefined ? "Not stated" : isClean ? "Clean" : "Not clean";
+export const nameVerdict = (verdict: boolean | undefined): string =>
+  verdict === undefined ? "Not stated" : verdict ? "Clean" : "Not clean";
 
 /** The cell of a table. The findings have a cell of their own. */
 export function writeVerdict(report: Result): Html {
-  const { isClean, opinions } = describeResult(report);
-  return html`${nameVerdict(isClean)} <span class="hint">${opinions}</span>`;
+  return html`${nameVerdict(isClean(report))} <span class="hint">${describeResult(report).opinions}</span>`;
 }
 
 /** The columns of a CSV file. */
 export const resultColumns = ["result", "opinion", "opinions_and_disclosures"] as const;
 
 export function listResult(report: Result): Record<(typeof resultColumns)[number], string> {
-  const { isClean, opinions } = describeResult(report);
   return {
-    result: nameVerdict(isClean).toLowerCase(),
+    result: nameVerdict(isClean(report)).toLowerCase(),
     opinion: describeOpinion(report),
-    opinions_and_disclosures: opinions,
+    opinions_and_disclosures: describeResult(report).opinions,
   };
 }
 

@@ -1,6 +1,6 @@
 import { count } from "../finding-words.ts";
 import { formatNumber } from "../format.ts";
-import { describeResult } from "../verdict.ts";
+import { isClean, nameVerdict } from "../verdict.ts";
 import type { Checked, CheckedEntry, WantedReports } from "./check-reports.ts";
 
 /** The audit years that are compared, the newest first: those that were asked for, or those that were found. */
@@ -57,21 +57,21 @@ export const listReports = (checked: CheckedEntry[]): Checked[] => [
 
 /** "Clean", "3 findings", "Not clean, no findings": what was found in a report. */
 export function describeFound(report: Checked): string {
-  const { isClean } = describeResult(report);
   if (report.findings > 0) return count(report.findings, "finding");
-  return isClean ? "Clean" : isClean === undefined ? "Not stated, no findings" : "Not clean, no findings";
+  const verdict = isClean(report);
+  return verdict ? "Clean" : `${nameVerdict(verdict)}, no findings`;
 }
 
 /** "12 are clean, 2 are not clean, and 1 does not say. 2 have findings: 34 in all, 5 on 93.778." Empty if there is no report. */
 export function describeReports(reports: Checked[], aln: string | undefined): string {
   if (reports.length === 0) return "";
-  const verdicts = reports.map((report) => describeResult(report).isClean);
+  const verdicts = reports.map((report) => isClean(report));
   const tell = (number: number, one: string, more: string) =>
     number > 0 && `${formatNumber(number)} ${number === 1 ? one : more}`;
   const parts = [
-    tell(verdicts.filter((isClean) => isClean === true).length, "is clean", "are clean"),
-    tell(verdicts.filter((isClean) => isClean === false).length, "is not clean", "are not clean"),
-    tell(verdicts.filter((isClean) => isClean === undefined).length, "states no opinion", "state no opinion"),
+    tell(verdicts.filter((verdict) => verdict === true).length, "is clean", "are clean"),
+    tell(verdicts.filter((verdict) => verdict === false).length, "is not clean", "are not clean"),
+    tell(verdicts.filter((verdict) => verdict === undefined).length, "states no opinion", "state no opinion"),
   ].filter((part) => part !== false);
   const withFindings = reports.filter(({ findings }) => findings > 0);
   const sum = withFindings.reduce((total, { findings }) => total + findings, 0);

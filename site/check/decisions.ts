@@ -20,7 +20,7 @@ export interface Decision {
 
 /** Which decisions are listed, by the value of the parameter `due`. */
 export const dueFilters = {
-  recent: "Due in the last 12 months or later, or without a due date",
+  recent: "All but those due more than 12 months ago",
   month: "Due within a month",
   past: "Past due",
   all: "All",

@@ -10,7 +10,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { cut } from "../search/words.ts";
 import { type SimilarId, writeSimilar } from "../similar-ids.ts";
-import { describeResult, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
+import { describeResult, isClean, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -131,8 +131,8 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
     };
   });
   const [newest] = reports;
-  const clean = reports.filter((report) => judge(report).isClean).length;
-  const unstated = reports.filter((report) => judge(report).isClean === undefined).length;
+  const clean = reports.filter((report) => isClean(withCounts(report))).length;
+  const unstated = reports.filter((report) => isClean(withCounts(report)) === undefined).length;
   const findings = reports.reduce((sum, { counts }) => sum + counts.findings, 0);
   const title = "Public reports by year";
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
@@ -160,11 +160,12 @@ function describeFiling(report: AuditeeReport, reports: AuditeeReport[]): Conten
 }
 
 const withCounts = (report: AuditeeReport) => ({ ...report, ...report.counts });
-const judge = (report: AuditeeReport) => describeResult(withCounts(report));
 
 function describeNewest(report: AuditeeReport): string {
-  const { isClean, why } = judge(report);
-  return isClean === undefined ? why : `${nameVerdict(isClean).toLowerCase()}: ${why}`;
+  const counted = withCounts(report);
+  const verdict = isClean(counted);
+  const { why } = describeResult(counted);
+  return verdict === undefined ? why : `${nameVerdict(verdict).toLowerCase()}: ${why}`;
 }
 
 interface Year {

@@ -144,6 +144,7 @@ export const changeColumns = [
   "change",
   "report_id",
   "auditee_name",
+  "auditee_uei",
   "audit_year",
   "findings",
   "replaces",

@@ -36,7 +36,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import { linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
-import { describeResult, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
+import { describeResult, isClean, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -444,10 +444,9 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
 
 function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
   if (report === undefined) return entry.kind && !isMistyped(entry) ? "no public report" : "–";
-  const { isClean, opinions } = describeResult(report);
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
-    isClean === false && report.findings === 0 && opinions,
+    report.findings === 0 && isClean(report) === false && describeResult(report).opinions,
   ].filter(Boolean);
   return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
 }

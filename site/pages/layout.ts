@@ -28,7 +28,10 @@ export interface Page {
   body: Content;
 }
 
-/** Writes a whole document: the page's content with the header and footer that all pages share. */
+/**
+ * Writes a whole document: the page's content with the header and footer that all pages share. Browsers that know `rel="expect"` (HTML:
+ * blocking render) show nothing before all content is there: columns of tables and fields of forms would move while more of them arrive.
+ */
 export function writeDocument({ config, facts, hasPublicData, locate }: PageContext, page: Page): string {
   const links = [
     ["/findings", "Findings"],
@@ -47,6 +50,7 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${locate("site.css")}">
+<link rel="expect" href="#site-footer" blocking="render">
 ${page.feed !== undefined && html`<link rel="alternate" type="application/atom+xml" href="${linkToFeed(page.feed)}">`}
 ${page.preload && html`<link rel="preload" as="fetch" href="${page.preload}" crossorigin="anonymous">`}
 ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module" src="${locate(script)}"></script>`)}
@@ -70,7 +74,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
     // An error page says it itself.
     page.path !== undefined && facts?.data_set === null && noDataSet
   }${page.body}</main>
-<footer class="site-footer">
+<footer class="site-footer" id="site-footer">
   <div class="wrap">
     <p>Reports of federal single audits (2 CFR part 200, subpart F). This site sets no cookies and loads
       nothing from other hosts. Each client IP may open ${searchesAMinute} searches, lists and reports a minute. Programs should use
@@ -144,18 +148,18 @@ export function table(caption: string, headings: (Heading | string)[], rows: Row
   const columns = headings.map(
     (heading): Heading => (typeof heading === "string" ? { text: heading } : heading),
   );
-  const alignment = (index: number) => columns[index]?.isNumber && html` class="number"`;
-  const label = (index: number) => html` data-label="${columns[index]?.text}"`;
+  const alignments = columns.map(({ isNumber }) => isNumber && html` class="number"`);
+  const labels = columns.map(({ text }) => html` data-label="${text}"`);
   return html`<table class="stacked">
 <caption class="visually-hidden">${caption}</caption>
 <thead><tr>${columns.map(
     ({ text, link, control, sorted }, index) =>
-      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : (control ?? text)}</th>`,
+      html`<th scope="col"${alignments[index]}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : (control ?? text)}</th>`,
   )}</tr></thead>
 <tbody>${rows.map(
     ({ id, isMarked, cells: [first, ...rest] }) =>
       html`<tr${id && html` id="${id}"`}${isMarked && html` class="marked"`}><th scope="row">${first}</th>${rest.map(
-        (cell, index) => html`<td${alignment(index + 1)}${label(index + 1)}>${cell}</td>`,
+        (cell, index) => html`<td${alignments[index + 1]}${labels[index + 1]}>${cell}</td>`,
       )}</tr>
 `,
   )}</tbody>

@@ -13,7 +13,7 @@ import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { linkSuccessor, type Successor } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
-import { describeResult, nameVerdict, writeDueBadge } from "../verdict.ts";
+import { describeResult, isClean, nameVerdict, writeDueBadge } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -33,7 +33,9 @@ export function writeReport(context: PageContext, asked: Omit<ShownReport, "appU
     .filter(({ name }) => name !== "federal_awards")
     .sort((one, other) => Number(other.name === "notes_to_sefa") - Number(one.name === "notes_to_sefa"));
   const name = String(general.auditee_name || reportId);
-  const { isClean, why } = describeResult({ ...report.result, ...report.counts });
+  const counted = { ...report.result, ...report.counts };
+  const verdict = isClean(counted);
+  const { why } = describeResult(counted);
   const sections = [
     ["findings", "Findings", report.counts.findings],
     ...tables.map((part) => [part.name, part.title, report.parts[part.name]?.total ?? 0] as const),
@@ -43,7 +45,7 @@ export function writeReport(context: PageContext, asked: Omit<ShownReport, "appU
     description: `The federal single audit of ${name}: ${why}.`,
     body: html`<div class="wrap page">
 <h1>${linkAuditee(general, name)}</h1>
-<p class="verdict${isClean === false && " verdict--found"}">${isClean !== undefined && html`<strong>${nameVerdict(isClean)}:</strong> `}${why}.</p>
+<p class="verdict${verdict === false && " verdict--found"}">${verdict !== undefined && html`<strong>${nameVerdict(verdict)}:</strong> `}${why}.</p>
 ${writeFacts(report)}
 ${writeOtherYears(report)}
 <p class="row only-screen"><a class="button" href="${linkToPdf(reportId)}">PDF of the report</a></p>

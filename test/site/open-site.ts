@@ -50,7 +50,7 @@ export async function openSite() {
     /** Closes the page after the test, which fails if the page contacted another host or logged a warning or an error. */
     open: async (target: string, options: BrowserContextOptions = {}) => {
       const url = target.startsWith("/") ? facts.app_url + target : target;
-      const opened = await visit(await browser.get(), url, [facts.app_url, facts.base_url], options);
+      const opened = await visit(await browser.get(), url, [new URL(url).origin, facts.base_url], options);
       onTestFinished(opened.leave);
       return opened;
     },

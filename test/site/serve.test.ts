@@ -59,7 +59,7 @@ it("the changes on the page are also a CSV file, and unknown tables of totals ge
   const { status, headers, body } = await get("/changes.csv");
   expect([status, headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
   expect(body).toContain(
-    "publication,published_at,change,report_id,auditee_name,audit_year,findings,replaces,changed_parts,",
+    "publication,published_at,change,report_id,auditee_name,auditee_uei,audit_year,findings,replaces,changed_parts,",
   );
   expect((await get("/changes")).body).toContain('<a href="/changes.csv">CSV for spreadsheets</a>');
   expect((await get("/totals.csv?by=constructor")).status).toBe(404);

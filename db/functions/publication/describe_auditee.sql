@@ -21,7 +21,7 @@ begin
     'reports', (
       select coalesce(
         jsonb_agg(
-          to_jsonb(listed) || publication.describe_result(listed.report_id)
+          (to_jsonb(listed) - 'result') || listed.result
           order by listed.audit_year desc, listed.fac_accepted_date desc, listed.report_id desc
         ),
         '[]'
@@ -31,16 +31,16 @@ begin
           general.report_id, general.audit_year, general.fy_start_date, general.fy_end_date, general.fac_accepted_date,
           general.audit_period_covered, general.resubmission_version, general.auditee_name, general.auditee_uei, general.auditee_ein, general.auditee_city,
           general.auditee_state, general.entity_type, general.total_amount_expended, general.auditor_firm_name, general.auditor_ein,
-          counted.counts,
+          described.result,
+          described.counts,
           case
-            when (counted.counts ->> 'findings')::bigint > 0 then publication.decision_due(general.fac_accepted_date)
+            when (described.counts ->> 'findings')::bigint > 0 then publication.decision_due(general.fac_accepted_date)
           end as management_decision_due,
           publication.compare_with_peers(
-            general.audit_year, general.entity_type, general.total_amount_expended, (counted.counts ->> 'findings')::bigint
+            general.audit_year, general.entity_type, general.total_amount_expended, (described.counts ->> 'findings')::bigint
           ) as peers
         from disclosed.general
-        cross join lateral publication.count_findings(general.report_id) as counted (counts)
-        where general.report_id = any (own)
+        join publication.describe_results(own) as described on described.report_id = general.report_id
         order by general.audit_year desc, general.fac_accepted_date desc, general.report_id desc
         limit 100
       ) as listed

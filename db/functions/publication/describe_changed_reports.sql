@@ -8,6 +8,7 @@ as $$
       general.report_id,
       jsonb_strip_nulls(jsonb_build_object(
         'auditee_name', general.auditee_name,
+        'auditee_uei', general.auditee_uei,
         'audit_year', general.audit_year,
         'findings', (select count(*) from disclosed.finding_summaries as findings where findings.report_id = general.report_id),
         'replaces', (select resubmission.previous_report_id from disclosed.resubmission where resubmission.report_id = general.report_id),
@@ -20,4 +21,4 @@ as $$
   where general.report_id = any (ids)
 $$;
 comment on function publication.describe_changed_reports is
-  'Returns what the pages say of reports that a publication added or changed, by report ID: the auditee''s name, how many findings the report has now, which public report it replaces, and which parts of it changed.';
+  'Returns what the pages say of reports that a publication added or changed, by report ID: the auditee''s name and UEI, how many findings the report has now, which public report it replaces, and which parts of it changed.';

@@ -5,6 +5,7 @@ language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   general jsonb;
+  result jsonb;
   counts jsonb;
   findings jsonb;
   parts jsonb;
@@ -14,7 +15,8 @@ begin
   if general is null then
     return null;
   end if;
-  counts := publication.count_findings(asked_report_id);
+  select described.result, described.counts into result, counts
+  from publication.describe_results(array[asked_report_id]) as described;
   findings := publication.list_findings(asked_report_id, 20 * (least(greatest(asked_page, 1), 1000) - 1));
   of_auditee := array(
     select publication.list_auditee_reports(publication.choose_auditee_id(general ->> 'auditee_uei', general ->> 'auditee_ein'))
@@ -23,7 +25,7 @@ begin
   return jsonb_build_object(
     'general', general,
     'counts', counts,
-    'result', publication.describe_result(asked_report_id),
+    'result', result,
     'management_decision_due', case
       when (counts ->> 'findings')::bigint > 0 then publication.decision_due((general ->> 'fac_accepted_date')::date)
     end,

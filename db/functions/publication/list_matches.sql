@@ -49,14 +49,15 @@ begin
           where awards.report_id = general.report_id and awards.federal_agency_prefix = criteria ->> 'agency'
             and awards.federal_award_extension = coalesce(criteria ->> 'program', awards.federal_award_extension)
         )
-      ) || publication.count_findings(general.report_id) || publication.describe_result(general.report_id)
+      ) || described.counts || described.result
       order by place
     ),
     '[]'
   )
   into rows
   from unnest(shown) with ordinality as listed (report_id, place)
-  join disclosed.general on general.report_id = listed.report_id;
+  join disclosed.general on general.report_id = listed.report_id
+  join publication.describe_results(shown) as described on described.report_id = listed.report_id;
   return rows;
 end
 $$;

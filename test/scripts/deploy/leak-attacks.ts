@@ -357,13 +357,13 @@ export const attacks: Record<string, string> = {
     "list_named_ids() knows names or IDs of suppressed reports",
   [`${shareUei}, auditee_name = (select auditee_name from disclosed.general order by auditee_uei !~ '^[A-Z0-9]{12}$', auditee_uei limit 1); ${withSuppressed("list_named_ids")}`]:
     "list_named_ids() counts suppressed reports beside public ones",
-  [`${shareUei}; ${withSuppressed("describe_auditee list_auditee_reports describe_result")}`]:
+  [`${shareUei}; ${withSuppressed("describe_auditee list_auditee_reports describe_results")}`]:
     "describe_auditee() names suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("describe_report list_auditee_reports")}`]:
     "describe_report() names suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("check_reports list_reports_of")}`]:
     "check_reports() counts suppressed reports beside public ones",
-  [`${shareUei}; ${withSuppressed("search_reports list_matches describe_result")}; ${rewrite("write_search_conditions", "from disclosed.general as named", "from dissemination.general as named")}`]:
+  [`${shareUei}; ${withSuppressed("search_reports list_matches describe_results")}; ${rewrite("write_search_conditions", "from disclosed.general as named", "from dissemination.general as named")}`]:
     "search_reports() names suppressed reports beside public ones",
   "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; create or replace function publication.count_findings_with(words text) returns integer language sql stable strict security definer set search_path = '' as $$ select count(*)::integer from dissemination.findings_text where extensions.text_words(finding_text) @@ plainto_tsquery('pg_catalog.english', words) $$":
     "count_findings_with() counts findings of suppressed reports",

@@ -220,7 +220,9 @@ it("a filter lists reports that are public now and were added or changed, and no
   expect(texas).toEqual({
     counts: { added: 1, changed: 0, removed: 0 },
     first: { added: [id(5002)], changed: [], removed: [] },
-    reports: { [id(5002)]: { auditee_name: "Name 5002", audit_year: "2023", findings: 0 } },
+    reports: {
+      [id(5002)]: { auditee_name: "Name 5002", auditee_uei: "UEIUEIUE5002", audit_year: "2023", findings: 0 },
+    },
   });
   expect(others.flatMap(({ first }) => first.added)).toEqual([id(5001)]);
   for (const hidden of ["UEIUEIUE5003", "UEIUEIUE5004", "ZZZZZZZZ1234"])

@@ -1,0 +1,42 @@
+-- All pages judge from this whether a report is clean. Describing many reports together takes a fraction of the time of a call for each.
+create or replace function publication.describe_results(report_ids text[])
+returns table (report_id text, result jsonb, counts jsonb)
+language sql stable security invoker set search_path = ''
+as $$
+  select
+    general.report_id,
+    jsonb_build_object(
+      'gaap_results', general.gaap_results,
+      'sp_framework_opinions', general.sp_framework_opinions,
+      'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
+      'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
+      'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
+      'is_going_concern_included', general.is_going_concern_included,
+      -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
+      'modified_programs', coalesce(modified.programs, '{}')
+    ),
+    jsonb_build_object(
+      'findings', coalesce(counted.findings, 0),
+      'material_weaknesses', coalesce(counted.material_weaknesses, 0),
+      'significant_deficiencies', coalesce(counted.significant_deficiencies, 0),
+      'repeat_findings', coalesce(counted.repeat_findings, 0),
+      'questioned_costs', coalesce(counted.questioned_costs, 0)
+    )
+  from disclosed.general
+  left join publication.count_modified_programs(report_ids) as modified on modified.report_id = general.report_id
+  left join (
+    select
+      findings.report_id,
+      count(*) as findings,
+      count(*) filter (where findings.is_material_weakness = 'Y') as material_weaknesses,
+      count(*) filter (where findings.is_significant_deficiency = 'Y') as significant_deficiencies,
+      count(*) filter (where findings.is_repeat_finding = 'Y') as repeat_findings,
+      count(*) filter (where findings.is_questioned_costs = 'Y') as questioned_costs
+    from disclosed.finding_summaries as findings
+    where findings.report_id = any (report_ids)
+    group by findings.report_id
+  ) as counted on counted.report_id = general.report_id
+  where general.report_id = any (report_ids)
+$$;
+comment on function publication.describe_results is
+  'Returns, for each report that is public: its opinions and disclosures, how many of its programs have a qualified or adverse opinion on compliance, or a disclaimer; and how many findings it has, and how many of them have each flag. A finding counts once.';
