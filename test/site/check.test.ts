@@ -272,7 +272,7 @@ describe("a list", () => {
     expect(words).toContain(
       `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
-    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("without a due date: none of");
+    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("more than 12 months ago: none of");
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
