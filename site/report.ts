@@ -46,10 +46,8 @@ export type EarlierFindings = z.infer<typeof earlierFindings>;
 export const resultParts = {
   gaap_results: text,
   sp_framework_opinions: text,
-  is_internal_control_material_weakness_disclosed: text,
-  is_internal_control_deficiency_disclosed: text,
-  is_material_noncompliance_disclosed: text,
-  is_going_concern_included: text,
+  /** What the report says of the auditee as a whole: the columns of general that are "Yes" and describe a problem. */
+  disclosed: z.array(z.string()),
   /** For how many programs the auditor's opinion on compliance is modified, by its letter. */
   modified_programs: z.record(z.string(), z.number()),
 };

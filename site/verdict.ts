@@ -14,8 +14,8 @@ import { type Content, type Html, html } from "./html.ts";
 type Words = Readonly<Record<string, string>>;
 const programOpinions: Words = codes.words["federal_awards.audit_report_type"];
 
-/** What a report says of the auditee as a whole, as columns of general: "Yes" is a problem. */
-const disclosures = {
+/** What a report says of the auditee as a whole, by columns of general. */
+const disclosures: Words = {
   is_internal_control_material_weakness_disclosed: "material weakness in financial reporting",
   is_internal_control_deficiency_disclosed: "significant deficiency in financial reporting",
   is_material_noncompliance_disclosed: "material noncompliance",
@@ -23,7 +23,10 @@ const disclosures = {
 };
 
 /** A row of publication.describe_results(): its result and counts. */
-interface Result extends Opinions, FindingCounts, Readonly<Record<keyof typeof disclosures, string | null>> {
+interface Result extends Opinions {
+  findings: number;
+  /** The columns of general that describe a problem and are "Yes". */
+  disclosed: readonly string[];
   /** How many programs have each modified opinion on compliance, by its letter. */
   modified_programs: Readonly<Record<string, number>>;
 }
@@ -34,43 +37,33 @@ export function isClean(report: Result): boolean | undefined {
     report.findings > 0 ||
     !isUnmodified(report) ||
     Object.keys(report.modified_programs).length > 0 ||
-    listDisclosures(report).length > 0;
+    report.disclosed.length > 0;
   return isFound ? false : statesOpinion(report) || undefined;
 }
 
-/** Says what makes a report clean or not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
-export function describeResult(report: Result): {
-  why: string;
-  /** Why, apart from the findings. */
-  opinions: string;
-} {
-  const opinion = describeOpinion(report);
+/** Describes the opinions and what is disclosed: "opinion unmodified", "opinion qualified; material noncompliance". */
+export function describeOpinions(report: Result): string {
+  const opinion = `opinion ${describeOpinion(report)}`;
   const problems = [
-    !isUnmodified(report) && `opinion ${opinion}`,
     ...Object.entries(report.modified_programs).map(
       ([letter, programs]) =>
         `opinion on compliance ${programOpinions[letter] ?? letter} for ${count(programs, "program")}`,
     ),
-    ...listDisclosures(report),
-  ].filter((problem) => problem !== false);
-  const rest = problems.length > 0 && !isUnmodified(report) ? problems : [`opinion ${opinion}`, ...problems];
-  return {
-    why: [describeFindings(report), ...rest].join("; "),
-    opinions: rest.join("; "),
-  };
+    ...report.disclosed.map((column) => disclosures[column] ?? column),
+  ];
+  return [opinion, ...problems].join("; ");
 }
 
-const listDisclosures = (report: Result): string[] =>
-  Object.entries(disclosures).flatMap(([column, words]) =>
-    report[column as keyof typeof disclosures] === "Yes" ? [words] : [],
-  );
+/** Says why a report is clean or not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
+export const explainVerdict = (report: Result & FindingCounts): string =>
+  `${describeFindings(report)}; ${describeOpinions(report)}`;
 
 export const nameVerdict = (verdict: boolean | undefined): string =>
   verdict === undefined ? "Not stated" : verdict ? "Clean" : "Not clean";
 
 /** The cell of a table. The findings have a cell of their own. */
 export function writeVerdict(report: Result): Html {
-  return html`${nameVerdict(isClean(report))} <span class="hint">${describeResult(report).opinions}</span>`;
+  return html`${nameVerdict(isClean(report))} <span class="hint">${describeOpinions(report)}</span>`;
 }
 
 /** The columns of a CSV file. */
@@ -80,7 +73,7 @@ export function listResult(report: Result): Record<(typeof resultColumns)[number
   return {
     result: nameVerdict(isClean(report)).toLowerCase(),
     opinion: describeOpinion(report),
-    opinions_and_disclosures: describeResult(report).opinions,
+    opinions_and_disclosures: describeOpinions(report),
   };
 }
 

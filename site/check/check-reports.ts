@@ -5,10 +5,22 @@ import { type SimilarId, type UnknownIds, unknownIds } from "../similar-ids.ts";
 import { type Successor, successors } from "../successors.ts";
 import type { Entry, List, UnreadEntry } from "./read-list.ts";
 
+/** What was found in a report, which may be one of several years. */
+const result = z.object({
+  report_id: z.string(),
+  audit_year: z.string().nullable(),
+  ...resultParts,
+  findings: z.number(),
+  /** If the list is checked for a program or an agency. */
+  findings_on_aln: z.number().nullable(),
+});
+export type CheckedResult = z.infer<typeof result>;
+
 /** The result of publication.check_reports(). */
 const checked = z.array(
   z.object({
     id: z.string(),
+    ...result.shape,
     /** Whether the ID is the auditee's own, not an additional one. */
     is_own: z.boolean(),
     /** Whether it is a report that was asked for. If an ID has none, another report has the auditee's name. */
@@ -16,20 +28,15 @@ const checked = z.array(
     /** How many reports were found, and their audit years, the newest first. */
     reports: z.number(),
     filed: z.array(z.string().nullable()),
-    report_id: z.string(),
     auditee_name: z.string().nullable(),
     auditee_uei: z.string().nullable(),
     auditee_city: z.string().nullable(),
     auditee_state: z.string().nullable(),
-    audit_year: z.string().nullable(),
     fac_accepted_date: z.string().nullable(),
-    ...resultParts,
-    findings: z.number(),
     /** If the list is checked for a program or an agency, these three are of the findings that concern it. */
     material_weaknesses: z.number(),
     repeat_findings: z.number(),
     questioned_costs: z.number(),
-    findings_on_aln: z.number().nullable(),
     /** Whether it has findings (that concern the program or agency). Without an accepted date, it has no due date. */
     needs_decision: z.boolean(),
     management_decision_due: z.string().nullable(),
@@ -42,6 +49,8 @@ const checked = z.array(
         findings: z.number(),
       }),
     ),
+    /** The other years that are compared, the newest first. */
+    older: z.array(result),
   }),
 );
 export type Checked = z.infer<typeof checked>[number];
@@ -51,7 +60,7 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
   /** The newest report that was asked for. */
   report: Checked | undefined;
   /** This and those of the other years that are compared, the newest first. */
-  reports: Checked[];
+  reports: CheckedResult[];
   /** If there is none, another report of the auditee. */
   other: Checked | undefined;
   /** The report that replaced the one whose ID this is. */
@@ -76,7 +85,7 @@ export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) =>
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
   return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
-    const found = new Map<string, Checked[]>();
+    const found = new Map<string, Checked>();
     const replaced = new Map<string, Successor>();
     let unknown: UnknownIds = new Map();
     if (entries.length > 0) {
@@ -86,19 +95,17 @@ export function createCheck(query: LimitedQuery): CheckList {
            publication.suggest_ids($1) as unknown`,
         [entries.map(({ id }) => id), years, aln, isByYear],
       );
-      for (const report of checked.parse(answer.found))
-        found.set(report.id, [...(found.get(report.id) ?? []), report]);
+      for (const report of checked.parse(answer.found)) found.set(report.id, report);
       for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
       unknown = unknownIds.parse(answer.unknown);
     }
     return lines.map((line) => {
-      const listed = (line.kind && found.get(line.id)) ?? [];
-      const reports = listed.filter(({ is_shown: isShown }) => isShown);
+      const newest = line.kind && found.get(line.id);
       return {
         ...line,
-        reports,
-        report: reports[0],
-        other: reports.length > 0 ? undefined : listed[0],
+        ...(newest?.is_shown
+          ? { report: newest, reports: [newest, ...newest.older], other: undefined }
+          : { report: undefined, reports: [], other: newest }),
         successor: line.kind && replaced.get(line.id),
         similar: (line.kind && unknown.get(line.id)) ?? [],
       };

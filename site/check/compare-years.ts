@@ -1,7 +1,7 @@
 import { count } from "../finding-words.ts";
 import { formatNumber } from "../format.ts";
 import { isClean, nameVerdict } from "../verdict.ts";
-import type { Checked, CheckedEntry, WantedReports } from "./check-reports.ts";
+import type { CheckedEntry, CheckedResult, WantedReports } from "./check-reports.ts";
 
 /** The audit years that are compared, the newest first: those that were asked for, or those that were found. */
 export function listYears(checked: CheckedEntry[], { years, isByYear }: WantedReports): string[] {
@@ -11,7 +11,7 @@ export function listYears(checked: CheckedEntry[], { years, isByYear }: WantedRe
 }
 
 /** The newest report of an entry for an audit year. */
-export const findReportOf = ({ reports }: CheckedEntry, year: string): Checked | undefined =>
+export const findReportOf = ({ reports }: CheckedEntry, year: string): CheckedResult | undefined =>
   reports.find(({ audit_year: each }) => each === year);
 
 /** How the findings of an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
@@ -51,19 +51,19 @@ interface Compared {
 }
 
 /** Each report once, in the order of the list. */
-export const listReports = (checked: CheckedEntry[]): Checked[] => [
+export const listReports = (checked: CheckedEntry[]): CheckedResult[] => [
   ...new Map(checked.flatMap(({ reports }) => reports.map((report) => [report.report_id, report]))).values(),
 ];
 
 /** "Clean", "3 findings", "Not clean, no findings": what was found in a report. */
-export function describeFound(report: Checked): string {
+export function describeFound(report: CheckedResult): string {
   if (report.findings > 0) return count(report.findings, "finding");
   const verdict = isClean(report);
   return verdict ? "Clean" : `${nameVerdict(verdict)}, no findings`;
 }
 
 /** "12 are clean, 2 are not clean, and 1 does not say. 2 have findings: 34 in all, 5 on 93.778." Empty if there is no report. */
-export function describeReports(reports: Checked[], aln: string | undefined): string {
+export function describeReports(reports: CheckedResult[], aln: string | undefined): string {
   if (reports.length === 0) return "";
   const verdicts = reports.map((report) => isClean(report));
   const tell = (number: number, one: string, more: string) =>

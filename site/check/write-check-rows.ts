@@ -1,7 +1,7 @@
 import { describeSimilar } from "../similar-ids.ts";
 import { describeSuccessor } from "../successors.ts";
-import { judgeDue, listResult, resultColumns } from "../verdict.ts";
-import type { Checked, CheckedEntry } from "./check-reports.ts";
+import { isClean, judgeDue, listResult, nameVerdict, resultColumns } from "../verdict.ts";
+import type { Checked, CheckedEntry, CheckedResult } from "./check-reports.ts";
 import { findReportOf, judgeChange } from "./compare-years.ts";
 import type { Decision } from "./decisions.ts";
 import { askForUei, explainUei } from "./read-list.ts";
@@ -117,8 +117,8 @@ export function writeComparisonTable(
   wanted: Wanted,
   appUrl: string,
 ): Table {
-  const ofYear = (report: Checked | undefined) => ({
-    result: report ? listResult(report).result : "no public report",
+  const ofYear = (report: CheckedResult | undefined) => ({
+    result: report ? nameVerdict(isClean(report)).toLowerCase() : "no public report",
     findings: report?.findings,
     ...(wanted.aln && { findings_on_program: report?.findings_on_aln }),
     report_id: report?.report_id,

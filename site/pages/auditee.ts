@@ -10,7 +10,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { cut } from "../search/words.ts";
 import { type SimilarId, writeSimilar } from "../similar-ids.ts";
-import { describeResult, isClean, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
+import { explainVerdict, isClean, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -164,7 +164,7 @@ const withCounts = (report: AuditeeReport) => ({ ...report, ...report.counts });
 function describeNewest(report: AuditeeReport): string {
   const counted = withCounts(report);
   const verdict = isClean(counted);
-  const { why } = describeResult(counted);
+  const why = explainVerdict(counted);
   return verdict === undefined ? why : `${nameVerdict(verdict).toLowerCase()}: ${why}`;
 }
 

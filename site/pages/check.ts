@@ -1,5 +1,5 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
-import type { Checked, CheckedEntry } from "../check/check-reports.ts";
+import type { CheckedEntry, CheckedResult } from "../check/check-reports.ts";
 import {
   type Change,
   changes,
@@ -36,7 +36,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import { linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
-import { describeResult, isClean, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
+import { describeOpinions, isClean, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -442,11 +442,15 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
 <p class="hint">For each entry, the findings${aln && ` on ${aln}`} of the two newest of these reports are compared.</p>`;
 }
 
-function writeFound(entry: CheckedEntry, report: Checked | undefined, aln: string | undefined): Content {
+function writeFound(
+  entry: CheckedEntry,
+  report: CheckedResult | undefined,
+  aln: string | undefined,
+): Content {
   if (report === undefined) return entry.kind && !isMistyped(entry) ? "no public report" : "–";
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
-    report.findings === 0 && isClean(report) === false && describeResult(report).opinions,
+    report.findings === 0 && isClean(report) === false && describeOpinions(report),
   ].filter(Boolean);
   return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
 }

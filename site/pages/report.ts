@@ -13,7 +13,7 @@ import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { linkSuccessor, type Successor } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
-import { describeResult, isClean, nameVerdict, writeDueBadge } from "../verdict.ts";
+import { explainVerdict, isClean, nameVerdict, writeDueBadge } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -35,7 +35,7 @@ export function writeReport(context: PageContext, asked: Omit<ShownReport, "appU
   const name = String(general.auditee_name || reportId);
   const counted = { ...report.result, ...report.counts };
   const verdict = isClean(counted);
-  const { why } = describeResult(counted);
+  const why = explainVerdict(counted);
   const sections = [
     ["findings", "Findings", report.counts.findings],
     ...tables.map((part) => [part.name, part.title, report.parts[part.name]?.total ?? 0] as const),

@@ -83,49 +83,66 @@ begin
       group by listed.id
     ), filed as materialized (
       select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc) as years from listed group by listed.id
-    )
-    select coalesce(json_agg(answers order by answers.id, answers.place), '[]')
-    from (
+    ), results as materialized (
       select
         chosen.id,
         chosen.place,
+        general.report_id,
+        general.audit_year,
+        general.gaap_results,
+        general.sp_framework_opinions,
+        coalesce(modified.programs, '{}') as modified_programs,
+        array_remove(
+          array[
+            case when general.is_internal_control_material_weakness_disclosed = 'Yes' then 'is_internal_control_material_weakness_disclosed' end,
+            case when general.is_internal_control_deficiency_disclosed = 'Yes' then 'is_internal_control_deficiency_disclosed' end,
+            case when general.is_material_noncompliance_disclosed = 'Yes' then 'is_material_noncompliance_disclosed' end,
+            case when general.is_going_concern_included = 'Yes' then 'is_going_concern_included' end
+          ],
+          null
+        ) as disclosed,
+        coalesce(counted.findings, 0) as findings,
+        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln
+      from chosen
+      join disclosed.general on general.report_id = chosen.report_id
+      left join counted on counted.report_id = chosen.report_id
+      left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
+        on modified.report_id = chosen.report_id
+    ), older as materialized (
+      select results.id, json_agg(results order by results.place) as results from results where results.place > 1 group by results.id
+    )
+    select coalesce(json_agg(answers order by answers.id), '[]')
+    from (
+      select
+        results.*,
         chosen.is_own,
         chosen.is_shown,
         chosen.reports,
         filed.years as filed,
-        general.report_id,
         general.auditee_name,
         general.auditee_uei,
         general.auditee_city,
         general.auditee_state,
-        general.audit_year,
         general.fac_accepted_date,
-        general.gaap_results,
-        general.sp_framework_opinions,
-        coalesce(modified.programs, '{}') as modified_programs,
-        general.is_internal_control_material_weakness_disclosed,
-        general.is_internal_control_deficiency_disclosed,
-        general.is_material_noncompliance_disclosed,
-        general.is_going_concern_included,
-        coalesce(counted.findings, 0) as findings,
-        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln,
         coalesce(counted.material_weaknesses, 0) as material_weaknesses,
         coalesce(counted.repeat_findings, 0) as repeat_findings,
         coalesce(counted.questioned_costs, 0) as questioned_costs,
         coalesce(counted.concerned, 0) > 0 as needs_decision,
         case when counted.concerned > 0 then chosen.due end as management_decision_due,
-        case when chosen.place = 1 then coalesce(decisions.reports, '[]') else '[]' end as decisions
+        coalesce(decisions.reports, '[]') as decisions,
+        coalesce(older.results, '[]') as older
       from chosen
+      join results on results.id = chosen.id and results.place = chosen.place
       join disclosed.general on general.report_id = chosen.report_id
       join filed on filed.id = chosen.id
       left join counted on counted.report_id = chosen.report_id
       left join decisions on decisions.id = chosen.id
-      left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
-        on modified.report_id = chosen.report_id
+      left join older on older.id = chosen.id
+      where chosen.place = 1
     ) as answers
   );
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. By year, returns the newest report of each of the years (or of the newest 5). An ID with no such report has its newest other one, with "is_shown": false. "decisions" of its first report lists the reports of the years on whose findings a management decision is due, reports without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. By year, "older" has the results of the newest report of each of the other years (or of the newest 5). An ID with no such report has its newest other one, with "is_shown": false. "decisions" lists the reports of the years on whose findings a management decision is due, reports without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
 grant execute on function publication.check_reports to site;

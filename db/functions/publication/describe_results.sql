@@ -8,10 +8,15 @@ as $$
     jsonb_build_object(
       'gaap_results', general.gaap_results,
       'sp_framework_opinions', general.sp_framework_opinions,
-      'is_internal_control_material_weakness_disclosed', general.is_internal_control_material_weakness_disclosed,
-      'is_internal_control_deficiency_disclosed', general.is_internal_control_deficiency_disclosed,
-      'is_material_noncompliance_disclosed', general.is_material_noncompliance_disclosed,
-      'is_going_concern_included', general.is_going_concern_included,
+      'disclosed', array_remove(
+        array[
+          case when general.is_internal_control_material_weakness_disclosed = 'Yes' then 'is_internal_control_material_weakness_disclosed' end,
+          case when general.is_internal_control_deficiency_disclosed = 'Yes' then 'is_internal_control_deficiency_disclosed' end,
+          case when general.is_material_noncompliance_disclosed = 'Yes' then 'is_material_noncompliance_disclosed' end,
+          case when general.is_going_concern_included = 'Yes' then 'is_going_concern_included' end
+        ],
+        null
+      ),
       -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
       'modified_programs', coalesce(modified.programs, '{}')
     ),
