@@ -16,44 +16,48 @@ const result = z.object({
 });
 export type CheckedResult = z.infer<typeof result>;
 
+/** The newest report of an ID. */
+const checked = z.object({
+  id: z.string(),
+  ...result.shape,
+  /** Whether the ID is the auditee's own, not an additional one. */
+  is_own: z.boolean(),
+  /** Whether it is a report that was asked for. If an ID has none, another report has the auditee's name. */
+  is_shown: z.boolean(),
+  /** How many reports were found, and their audit years, the newest first. */
+  reports: z.number(),
+  filed: z.array(z.string().nullable()),
+  auditee_name: z.string().nullable(),
+  auditee_uei: z.string().nullable(),
+  auditee_city: z.string().nullable(),
+  auditee_state: z.string().nullable(),
+  fac_accepted_date: z.string().nullable(),
+  /** If the list is checked for a program or an agency, these three are of the findings that concern it. */
+  material_weaknesses: z.number(),
+  repeat_findings: z.number(),
+  questioned_costs: z.number(),
+  /** Whether it has findings (that concern the program or agency). Without an accepted date, it has no due date. */
+  needs_decision: z.boolean(),
+  management_decision_due: z.string().nullable(),
+  /** The reports with findings (that concern the program or agency), including older ones, and when their decisions are due. */
+  decisions: z.array(
+    z.object({
+      report_id: z.string(),
+      audit_year: z.string().nullable(),
+      due: z.string().nullable(),
+      findings: z.number(),
+    }),
+  ),
+});
 /** The result of publication.check_reports(). */
-const checked = z.array(
+const checkedIds = z.array(
   z.object({
-    id: z.string(),
-    ...result.shape,
-    /** Whether the ID is the auditee's own, not an additional one. */
-    is_own: z.boolean(),
-    /** Whether it is a report that was asked for. If an ID has none, another report has the auditee's name. */
-    is_shown: z.boolean(),
-    /** How many reports were found, and their audit years, the newest first. */
-    reports: z.number(),
-    filed: z.array(z.string().nullable()),
-    auditee_name: z.string().nullable(),
-    auditee_uei: z.string().nullable(),
-    auditee_city: z.string().nullable(),
-    auditee_state: z.string().nullable(),
-    fac_accepted_date: z.string().nullable(),
-    /** If the list is checked for a program or an agency, these three are of the findings that concern it. */
-    material_weaknesses: z.number(),
-    repeat_findings: z.number(),
-    questioned_costs: z.number(),
-    /** Whether it has findings (that concern the program or agency). Without an accepted date, it has no due date. */
-    needs_decision: z.boolean(),
-    management_decision_due: z.string().nullable(),
-    /** The reports with findings (that concern the program or agency), including older ones, and when their decisions are due. */
-    decisions: z.array(
-      z.object({
-        report_id: z.string(),
-        audit_year: z.string().nullable(),
-        due: z.string().nullable(),
-        findings: z.number(),
-      }),
-    ),
-    /** The other years that are compared, the newest first. */
+    newest: checked,
+    /** The reports of the other years that are compared, the newest first. */
     older: z.array(result),
   }),
 );
-export type Checked = z.infer<typeof checked>[number];
+export type Checked = z.infer<typeof checked>;
 
 /** An entry of a list, and the public reports that were found for it. */
 export type CheckedEntry = (Entry | UnreadEntry) & {
@@ -85,7 +89,7 @@ export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) =>
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
   return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
-    const found = new Map<string, Checked>();
+    const found = new Map<string, z.infer<typeof checkedIds>[number]>();
     const replaced = new Map<string, Successor>();
     let unknown: UnknownIds = new Map();
     if (entries.length > 0) {
@@ -95,16 +99,16 @@ export function createCheck(query: LimitedQuery): CheckList {
            publication.suggest_ids($1) as unknown`,
         [entries.map(({ id }) => id), years, aln, isByYear],
       );
-      for (const report of checked.parse(answer.found)) found.set(report.id, report);
+      for (const each of checkedIds.parse(answer.found)) found.set(each.newest.id, each);
       for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
       unknown = unknownIds.parse(answer.unknown);
     }
     return lines.map((line) => {
-      const newest = line.kind && found.get(line.id);
+      const { newest, older = [] } = (line.kind && found.get(line.id)) || {};
       return {
         ...line,
         ...(newest?.is_shown
-          ? { report: newest, reports: [newest, ...newest.older], other: undefined }
+          ? { report: newest, reports: [newest, ...older], other: undefined }
           : { report: undefined, reports: [], other: newest }),
         successor: line.kind && replaced.get(line.id),
         similar: (line.kind && unknown.get(line.id)) ?? [],

@@ -83,12 +83,21 @@ begin
       group by listed.id
     ), filed as materialized (
       select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc) as years from listed group by listed.id
-    ), results as materialized (
+    ), answers as materialized (
       select
         chosen.id,
         chosen.place,
+        chosen.is_own,
+        chosen.is_shown,
+        chosen.reports,
+        filed.years as filed,
         general.report_id,
+        general.auditee_name,
+        general.auditee_uei,
+        general.auditee_city,
+        general.auditee_state,
         general.audit_year,
+        general.fac_accepted_date,
         general.gaap_results,
         general.sp_framework_opinions,
         coalesce(modified.programs, '{}') as modified_programs,
@@ -102,47 +111,45 @@ begin
           null
         ) as disclosed,
         coalesce(counted.findings, 0) as findings,
-        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln
-      from chosen
-      join disclosed.general on general.report_id = chosen.report_id
-      left join counted on counted.report_id = chosen.report_id
-      left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
-        on modified.report_id = chosen.report_id
-    ), older as materialized (
-      select results.id, json_agg(results order by results.place) as results from results where results.place > 1 group by results.id
-    )
-    select coalesce(json_agg(answers order by answers.id), '[]')
-    from (
-      select
-        results.*,
-        chosen.is_own,
-        chosen.is_shown,
-        chosen.reports,
-        filed.years as filed,
-        general.auditee_name,
-        general.auditee_uei,
-        general.auditee_city,
-        general.auditee_state,
-        general.fac_accepted_date,
+        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln,
         coalesce(counted.material_weaknesses, 0) as material_weaknesses,
         coalesce(counted.repeat_findings, 0) as repeat_findings,
         coalesce(counted.questioned_costs, 0) as questioned_costs,
         coalesce(counted.concerned, 0) > 0 as needs_decision,
         case when counted.concerned > 0 then chosen.due end as management_decision_due,
-        coalesce(decisions.reports, '[]') as decisions,
-        coalesce(older.results, '[]') as older
+        coalesce(decisions.reports, '[]') as decisions
       from chosen
-      join results on results.id = chosen.id and results.place = chosen.place
       join disclosed.general on general.report_id = chosen.report_id
       join filed on filed.id = chosen.id
       left join counted on counted.report_id = chosen.report_id
       left join decisions on decisions.id = chosen.id
-      left join older on older.id = chosen.id
-      where chosen.place = 1
-    ) as answers
+      left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
+        on modified.report_id = chosen.report_id
+    )
+    select coalesce(json_agg(json_build_object('newest', grouped.newest, 'older', coalesce(grouped.older, '[]')) order by grouped.id), '[]')
+    from (
+      select
+        answers.id,
+        (array_agg(row_to_json(answers)) filter (where answers.place = 1))[1] as newest,
+        json_agg(
+          json_build_object(
+            'report_id', answers.report_id,
+            'audit_year', answers.audit_year,
+            'gaap_results', answers.gaap_results,
+            'sp_framework_opinions', answers.sp_framework_opinions,
+            'modified_programs', answers.modified_programs,
+            'disclosed', answers.disclosed,
+            'findings', answers.findings,
+            'findings_on_aln', answers.findings_on_aln
+          )
+          order by answers.place
+        ) filter (where answers.place > 1) as older
+      from answers
+      group by answers.id
+    ) as grouped
   );
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. By year, "older" has the results of the newest report of each of the other years (or of the newest 5). An ID with no such report has its newest other one, with "is_shown": false. "decisions" lists the reports of the years on whose findings a management decision is due, reports without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. By year, "older" has what is compared of the newest report of each of the other years (or of the newest 5). An ID with no such report has its newest other one, with "is_shown": false. "decisions" lists the reports of the years on whose findings a management decision is due, reports without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
 grant execute on function publication.check_reports to site;
