@@ -22,7 +22,7 @@ const disclosures: Words = {
   is_going_concern_included: "doubt that the auditee can continue as a going concern",
 };
 
-/** A row of publication.describe_results(): its result and counts. */
+/** What a verdict depends on. */
 interface Result extends Opinions {
   findings: number;
   /** The columns of general that describe a problem and are "Yes". */
@@ -33,16 +33,16 @@ interface Result extends Opinions {
 
 /** Whether a report has no findings, no modified opinion and no disclosed problem. Undefined if it states no opinion. */
 export function isClean(report: Result): boolean | undefined {
-  const isFound =
+  const hasProblem =
     report.findings > 0 ||
     !isUnmodified(report) ||
     Object.keys(report.modified_programs).length > 0 ||
     report.disclosed.length > 0;
-  return isFound ? false : statesOpinion(report) || undefined;
+  return hasProblem ? false : statesOpinion(report) || undefined;
 }
 
 /** Describes the opinions and what is disclosed: "opinion unmodified", "opinion qualified; material noncompliance". */
-export function describeOpinions(report: Result): string {
+export function describeOpinionsAndDisclosures(report: Result): string {
   const opinion = `opinion ${describeOpinion(report)}`;
   const problems = [
     ...Object.entries(report.modified_programs).map(
@@ -56,14 +56,14 @@ export function describeOpinions(report: Result): string {
 
 /** Says why a report is clean or not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
 export const explainVerdict = (report: Result & FindingCounts): string =>
-  `${describeFindings(report)}; ${describeOpinions(report)}`;
+  `${describeFindings(report)}; ${describeOpinionsAndDisclosures(report)}`;
 
 export const nameVerdict = (verdict: boolean | undefined): string =>
   verdict === undefined ? "Not stated" : verdict ? "Clean" : "Not clean";
 
 /** The cell of a table. The findings have a cell of their own. */
 export function writeVerdict(report: Result): Html {
-  return html`${nameVerdict(isClean(report))} <span class="hint">${describeOpinions(report)}</span>`;
+  return html`${nameVerdict(isClean(report))} <span class="hint">${describeOpinionsAndDisclosures(report)}</span>`;
 }
 
 /** The columns of a CSV file. */
@@ -73,7 +73,7 @@ export function listResult(report: Result): Record<(typeof resultColumns)[number
   return {
     result: nameVerdict(isClean(report)).toLowerCase(),
     opinion: describeOpinion(report),
-    opinions_and_disclosures: describeOpinions(report),
+    opinions_and_disclosures: describeOpinionsAndDisclosures(report),
   };
 }
 

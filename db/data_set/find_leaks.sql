@@ -569,8 +569,8 @@ begin
     (
       select 'publication.check_reports() counts suppressed reports beside public ones, so the pages would show them.'
       from neighbors
-      cross join lateral json_to_recordset(publication.check_reports(array[neighbors.id])) as checked (reports bigint)
-      where checked.reports <> (
+      cross join lateral json_to_recordset(publication.check_reports(array[neighbors.id])) as checked (newest json)
+      where (checked.newest ->> 'reports')::bigint <> (
         select count(distinct general.report_id)
         from publication.list_reports_of(array[neighbors.id]) as found
         join disclosed.general on general.report_id = found.report_id

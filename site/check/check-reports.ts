@@ -104,12 +104,12 @@ export function createCheck(query: LimitedQuery): CheckList {
       unknown = unknownIds.parse(answer.unknown);
     }
     return lines.map((line) => {
-      const { newest, older = [] } = (line.kind && found.get(line.id)) || {};
+      const listed = line.kind ? found.get(line.id) : undefined;
       return {
         ...line,
-        ...(newest?.is_shown
-          ? { report: newest, reports: [newest, ...older], other: undefined }
-          : { report: undefined, reports: [], other: newest }),
+        ...(listed?.newest.is_shown
+          ? { report: listed.newest, reports: [listed.newest, ...listed.older], other: undefined }
+          : { report: undefined, reports: [], other: listed?.newest }),
         successor: line.kind && replaced.get(line.id),
         similar: (line.kind && unknown.get(line.id)) ?? [],
       };

@@ -36,7 +36,13 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import { linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
-import { describeOpinions, isClean, noDueDate, writeDueBadge, writeVerdict } from "../verdict.ts";
+import {
+  describeOpinionsAndDisclosures,
+  isClean,
+  noDueDate,
+  writeDueBadge,
+  writeVerdict,
+} from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
@@ -450,7 +456,7 @@ function writeFound(
   if (report === undefined) return entry.kind && !isMistyped(entry) ? "no public report" : "–";
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
-    report.findings === 0 && isClean(report) === false && describeOpinions(report),
+    report.findings === 0 && isClean(report) === false && describeOpinionsAndDisclosures(report),
   ].filter(Boolean);
   return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
 }

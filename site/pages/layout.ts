@@ -29,8 +29,8 @@ export interface Page {
 }
 
 /**
- * Writes a whole document: the page's content with the header and footer that all pages share. Browsers that know `rel="expect"` (HTML:
- * blocking render) show nothing before all content is there: columns of tables and fields of forms would move while more of them arrive.
+ * Writes a whole document: the page's content with the header and footer that all pages share. Browsers that know
+ * `rel="expect"` render nothing before the footer is there, because columns of tables and fields of forms move while more of them arrive.
  */
 export function writeDocument({ config, facts, hasPublicData, locate }: PageContext, page: Page): string {
   const links = [

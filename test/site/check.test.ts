@@ -59,6 +59,8 @@ beforeAll(async () => {
       audit_year: "2018",
       fac_accepted_date: "2019-03-01",
     }),
+    submission(7, { auditee_name: "Ash", auditee_uei: "ASHASHASH123", audit_year: "" }),
+    submission(8, { auditee_name: "Ash", auditee_uei: "ASHASHASH123", audit_year: "2023" }),
     submission(20, {
       auditee_name: '"Hidden Nation"',
       is_public: "f",
@@ -272,7 +274,9 @@ describe("a list", () => {
     expect(words).toContain(
       `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
-    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain("more than 12 months ago: none of");
+    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain(
+      "more than 12 months ago: none of",
+    );
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
@@ -418,6 +422,14 @@ describe("a list", () => {
       ).toEqual(names.map(() => judged));
     },
   );
+
+  it.each(["all", "2023", "2022", "2023,2022"])("finds reports without an audit year: %s", async (year) => {
+    const { status, text } = await ask(`/check?u=ASHASHASH123&year=${year}`);
+    expect(status).toBe(200);
+    const row = readRows(text)[0]?.join(" ");
+    expect(row).toContain("Ash");
+    expect(row).toContain(year === "2022" ? "filed 2023 , year not stated" : "Not");
+  });
 
   it("leads to the years that are not beside each other", async () => {
     const list = "u=MESAMESA1234,362600524";

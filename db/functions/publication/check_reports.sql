@@ -31,7 +31,8 @@ begin
     ), shown as (
       select
         listed.*,
-        listed.is_asked and (not is_by_year or listed.audit_year in (select compared.audit_year from compared)) as is_shown
+        -- A report may have no audit year.
+        coalesce(listed.is_asked and (not is_by_year or listed.audit_year in (select compared.audit_year from compared)), false) as is_shown
       from listed
     ), ranked as (
       select
@@ -82,7 +83,7 @@ begin
       where listed.is_asked and counted.concerned > 0
       group by listed.id
     ), filed as materialized (
-      select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc) as years from listed group by listed.id
+      select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc nulls last) as years from listed group by listed.id
     ), answers as materialized (
       select
         chosen.id,
@@ -101,14 +102,11 @@ begin
         general.gaap_results,
         general.sp_framework_opinions,
         coalesce(modified.programs, '{}') as modified_programs,
-        array_remove(
-          array[
-            case when general.is_internal_control_material_weakness_disclosed = 'Yes' then 'is_internal_control_material_weakness_disclosed' end,
-            case when general.is_internal_control_deficiency_disclosed = 'Yes' then 'is_internal_control_deficiency_disclosed' end,
-            case when general.is_material_noncompliance_disclosed = 'Yes' then 'is_material_noncompliance_disclosed' end,
-            case when general.is_going_concern_included = 'Yes' then 'is_going_concern_included' end
-          ],
-          null
+        publication.list_disclosures(
+          general.is_internal_control_material_weakness_disclosed,
+          general.is_internal_control_deficiency_disclosed,
+          general.is_material_noncompliance_disclosed,
+          general.is_going_concern_included
         ) as disclosed,
         coalesce(counted.findings, 0) as findings,
         case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln,

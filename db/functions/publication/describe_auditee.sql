@@ -5,6 +5,7 @@ language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   own text[];
+  newest text[];
   additional text[];
 begin
   own := array(select publication.list_auditee_reports(asked_id));
@@ -17,6 +18,13 @@ begin
   if own || additional = '{}' then
     return null;
   end if;
+  newest := array(
+    select general.report_id
+    from disclosed.general
+    where general.report_id = any (own)
+    order by general.audit_year desc, general.fac_accepted_date desc, general.report_id desc
+    limit 100
+  );
   return jsonb_build_object(
     'reports', (
       select coalesce(
@@ -40,9 +48,7 @@ begin
             general.audit_year, general.entity_type, general.total_amount_expended, (described.counts ->> 'findings')::bigint
           ) as peers
         from disclosed.general
-        join publication.describe_results(own) as described on described.report_id = general.report_id
-        order by general.audit_year desc, general.fac_accepted_date desc, general.report_id desc
-        limit 100
+        join publication.describe_results(newest) as described on described.report_id = general.report_id
       ) as listed
     ),
     'additional', (

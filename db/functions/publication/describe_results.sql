@@ -1,4 +1,4 @@
--- All pages judge from this whether a report is clean. Describing many reports together takes a fraction of the time of a call for each.
+-- Describing many reports together takes a fraction of the time of a call for each.
 create or replace function publication.describe_results(report_ids text[])
 returns table (report_id text, result jsonb, counts jsonb)
 language sql stable security invoker set search_path = ''
@@ -8,14 +8,11 @@ as $$
     jsonb_build_object(
       'gaap_results', general.gaap_results,
       'sp_framework_opinions', general.sp_framework_opinions,
-      'disclosed', array_remove(
-        array[
-          case when general.is_internal_control_material_weakness_disclosed = 'Yes' then 'is_internal_control_material_weakness_disclosed' end,
-          case when general.is_internal_control_deficiency_disclosed = 'Yes' then 'is_internal_control_deficiency_disclosed' end,
-          case when general.is_material_noncompliance_disclosed = 'Yes' then 'is_material_noncompliance_disclosed' end,
-          case when general.is_going_concern_included = 'Yes' then 'is_going_concern_included' end
-        ],
-        null
+      'disclosed', publication.list_disclosures(
+        general.is_internal_control_material_weakness_disclosed,
+        general.is_internal_control_deficiency_disclosed,
+        general.is_material_noncompliance_disclosed,
+        general.is_going_concern_included
       ),
       -- Programs whose requirements the auditee did not meet, by the letter of the auditor's opinion.
       'modified_programs', coalesce(modified.programs, '{}')
