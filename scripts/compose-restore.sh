@@ -92,6 +92,8 @@ if [ -n "$exists" ] && [ "$(echo "select to_regclass('ledger.entries') is null" 
   drop single_audit
   exists=
 fi
+# A PostgREST that starts without its database lets requests wait until it finds one. Without PostgREST, they get 503 at once.
+[ -n "$exists" ] || docker compose stop postgrest
 
 echo "Restoring $backup into a new database ..."
 drop_new() { drop single_audit_restored; }

@@ -281,14 +281,15 @@ describe("npm run compose:restore", () => {
     expect(ran).not.toContain(startsAll);
   });
 
-  test("drops the empty database of a new server first, because PostgREST would answer from it", async () => {
+  test("stops PostgREST on a new server, and drops the empty database, from which it would answer", async () => {
     for (const [isEmpty, first] of [
       ["t", "drop database if exists single_audit "],
       ["f", "drop database if exists single_audit_restored "],
     ] as const) {
       const answers = { "ON_ERROR_STOP=1 single_audit": isEmpty, "ON_ERROR_STOP=1 postgres": "1" };
-      const { sql } = await runScript("restore", ["--replace", await makeBackup()], undefined, answers);
+      const { sql, ran } = await runScript("restore", ["--replace", await makeBackup()], undefined, answers);
       expect(/drop database if exists \w+ /.exec(sql)?.[0]).toBe(first);
+      expect(ran.includes("compose stop postgrest")).toBe(isEmpty === "t");
     }
   });
 
