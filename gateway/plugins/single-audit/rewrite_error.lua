@@ -50,9 +50,9 @@ local HINTS = {
 }
 
 -- If the connection breaks while the database answers, the code is empty. A replica cancels queries (40001) that a publication or a
--- deployment would have to wait for.
+-- deployment would have to wait for. A server that stops ends queries with 57P01 or 57P02, and refuses connections with 57P03.
 local function is_interrupted(code)
-  return code == "" or code == "40001" or code:find("^PGRST00[012]$") ~= nil
+  return code == "" or code == "40001" or code:find("^PGRST00[012]$") ~= nil or code:find("^57P0[123]$") ~= nil
 end
 
 -- The position after the JSON string that begins at this position.
