@@ -11,6 +11,8 @@ export const capitalize = (text: string): string => text.charAt(0).toUpperCase()
 export const formatNumber = (value: number): string => number.format(value);
 export const formatMoney = (dollars: number): string =>
   `${dollars < 0 ? "-" : ""}$${number.format(Math.abs(dollars))}`;
+/** An audit year, for a list: "2023", "year not stated". */
+export const nameYear = (year: unknown): string => String(year || "year not stated");
 /** The date of a time in UTC, such as 2026-01-31. */
 export const writeUtcDate = (date: Date): string => date.toISOString().slice(0, 10);
 /** The date of a time in the Eastern time zone, such as 2026-01-31. */

@@ -1,3 +1,4 @@
+import { nameYear } from "../format.ts";
 import { describeSimilar } from "../similar-ids.ts";
 import { describeSuccessor } from "../successors.ts";
 import { isClean, judgeDue, listResult, nameVerdict, resultColumns } from "../verdict.ts";
@@ -45,8 +46,7 @@ export const describeMissing = (years: string[] | undefined): string =>
   `no public report for ${years?.join(", ") ?? "these years"}`;
 
 /** "2022, 2021": the audit years of the reports that were found. */
-export const listFiled = ({ filed }: Checked): string =>
-  filed.map((year) => year ?? "year not stated").join(", ");
+export const listFiled = ({ filed }: Checked): string => filed.map(nameYear).join(", ");
 
 /** What every row has of its entry. */
 function writeEntry(entry: CheckedEntry, wanted: Wanted) {

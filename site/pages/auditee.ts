@@ -3,7 +3,7 @@ import { readChangesFilter } from "../changes-filter.ts";
 import { askForUei, explainUei, isEin, isUei } from "../check/read-list.ts";
 import { count, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
-import { capitalize, formatMoney, formatNumber } from "../format.ts";
+import { capitalize, formatMoney, formatNumber, nameYear } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
@@ -137,7 +137,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   const title = "Public reports by year";
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
   ${unstated > 0 && `${count(unstated, "report")} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
-  ${newest && html`The newest, of ${newest.audit_year}: ${describeNewest(newest)}.`}</p>
+  ${newest && html`The newest${newest.audit_year && `, of ${newest.audit_year}`}: ${describeNewest(newest)}.`}</p>
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} in all years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
 ${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the ${label}.</p>`}
@@ -239,6 +239,7 @@ function explainNoPeers({
   total_amount_expended: expended,
   audit_year: year,
 }: AuditeeReport): string {
+  if (year === null) return "the report states no audit year";
   if (type === null || type === "unknown" || entityTypes[type] === undefined)
     return "the report does not state what kind of auditee it is";
   if (expended === null || expended < 0) return "the report states no amount of federal awards expended";
@@ -249,7 +250,7 @@ function writeAdditional({ additional }: Auditee, label: string): Content {
   const links = additional.map(
     (
       report,
-    ) => html`<li><a href="/record/${report.report_id}">${report.auditee_name || report.report_id}, ${report.audit_year}</a>
+    ) => html`<li><a href="/record/${report.report_id}">${report.auditee_name || report.report_id}, ${nameYear(report.audit_year)}</a>
   ${linkToAuditee(report) && html`(<a href="${linkToAuditee(report)}">all years</a>)`}</li>`,
   );
   return (

@@ -30,7 +30,7 @@ import { count, questionedCostsNote } from "../finding-words.ts";
 import { mostInFile } from "../findings/find-findings.ts";
 import { linkFindings, ofProgram } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { capitalize, formatDay, formatNumber } from "../format.ts";
+import { capitalize, formatDay, formatNumber, nameYear } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
@@ -508,7 +508,7 @@ function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[
   const auditee = writeAuditee(line, wanted);
   if (report === undefined) {
     const answer = other
-      ? html`${describeMissing(wanted.years)}; filed <a href="/record/${other.report_id}">${other.audit_year ?? "year not stated"}</a>${listFiled(other).replace(/^[^,]*/, "")}`
+      ? html`${describeMissing(wanted.years)}; filed <a href="/record/${other.report_id}">${nameYear(other.audit_year)}</a>${listFiled(other).replace(/^[^,]*/, "")}`
       : writeAnswer(line, wanted);
     return [auditee, answer, ...Array<string>(wanted.aln ? 7 : 6).fill("–")];
   }
@@ -517,7 +517,7 @@ function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[
   return [
     auditee,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
-  <span class="hint">audit year ${report.audit_year}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
+  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
     writeVerdict(report),
     number(report.findings),
     ...(wanted.aln ? [number(report.findings_on_aln)] : []),

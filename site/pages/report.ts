@@ -3,7 +3,7 @@ import type { Column, Table } from "../api-description.ts";
 import { isEin, isReportId, isUei } from "../check/read-list.ts";
 import { describeOpinion, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
-import { formatDay, formatMoney, formatNumber, writeEasternDate } from "../format.ts";
+import { formatDay, formatMoney, formatNumber, nameYear, writeEasternDate } from "../format.ts";
 import { formatValue } from "../format-value.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
@@ -41,7 +41,7 @@ export function writeReport(context: PageContext, asked: Omit<ShownReport, "appU
     ...tables.map((part) => [part.name, part.title, report.parts[part.name]?.total ?? 0] as const),
   ] as const;
   return writeDocument(context, {
-    title: `${name}, ${general.audit_year}`,
+    title: `${name}, ${nameYear(general.audit_year)}`,
     description: `The federal single audit of ${name}: ${why}.`,
     body: html`<div class="wrap page">
 <h1>${linkAuditee(general, name)}</h1>
@@ -229,7 +229,7 @@ function writeReportExtract(
   const described = context.facts?.api[0]?.tables ?? [];
   const listed = ["finding_summaries", "findings_text", "corrective_action_plans", ...tables];
   return writeExtract(context, {
-    title: `Single audit of ${name}, ${year}, report ${reportId}`,
+    title: `Single audit of ${name}, ${nameYear(year)}, report ${reportId}`,
     path: `/record/${reportId}`,
     rows: described
       .filter((part) => listed.includes(part.name))

@@ -431,6 +431,16 @@ describe("a list", () => {
     expect(row).toContain(year === "2022" ? "filed 2023 , year not stated" : "Not");
   });
 
+  it("and pages of its reports say that an audit year is not stated", async () => {
+    for (const path of ["/auditee/ASHASHASH123", `/record/${id(7)}`, "/check?u=ASHASHASH123,AAAAAAAA1234"]) {
+      const { status, text } = await ask(path);
+      expect(status).toBe(200);
+      expect(text.replace(/ href="[^"]*"|<code>.*?<\/code>/gs, ""), path).not.toMatch(/\bnull\b/);
+    }
+    const { text } = await ask("/auditee/ASHASHASH123");
+    expect(text).toContain("The newest, of 2023:");
+  });
+
   it("leads to the years that are not beside each other", async () => {
     const list = "u=MESAMESA1234,362600524";
     const { text } = await ask(`/check?${list}&year=2023,2022`);

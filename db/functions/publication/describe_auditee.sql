@@ -22,7 +22,7 @@ begin
     select general.report_id
     from disclosed.general
     where general.report_id = any (own)
-    order by general.audit_year desc, general.fac_accepted_date desc, general.report_id desc
+    order by general.audit_year desc nulls last, general.fac_accepted_date desc, general.report_id desc
     limit 100
   );
   return jsonb_build_object(
@@ -30,7 +30,7 @@ begin
       select coalesce(
         jsonb_agg(
           (to_jsonb(listed) - 'result') || listed.result
-          order by listed.audit_year desc, listed.fac_accepted_date desc, listed.report_id desc
+          order by listed.audit_year desc nulls last, listed.fac_accepted_date desc, listed.report_id desc
         ),
         '[]'
       )
@@ -52,12 +52,12 @@ begin
       ) as listed
     ),
     'additional', (
-      select coalesce(jsonb_agg(to_jsonb(listed) order by listed.audit_year desc, listed.report_id desc), '[]')
+      select coalesce(jsonb_agg(to_jsonb(listed) order by listed.audit_year desc nulls last, listed.report_id desc), '[]')
       from (
         select general.report_id, general.audit_year, general.auditee_name, general.auditee_uei
         from disclosed.general
         where general.report_id = any (additional) and general.report_id <> all (own)
-        order by general.audit_year desc, general.report_id desc
+        order by general.audit_year desc nulls last, general.report_id desc
         limit 100
       ) as listed
     )

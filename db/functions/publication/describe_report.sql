@@ -54,12 +54,12 @@ begin
       ) as counted
     ),
     'other_reports', (
-      select coalesce(jsonb_agg(to_jsonb(others) order by others.audit_year desc, others.report_id desc), '[]')
+      select coalesce(jsonb_agg(to_jsonb(others) order by others.audit_year desc nulls last, others.report_id desc), '[]')
       from (
         select other.report_id, other.audit_year
         from disclosed.general as other
         where other.report_id = any (of_auditee) and other.report_id <> asked_report_id
-        order by other.audit_year desc, other.report_id desc
+        order by other.audit_year desc nulls last, other.report_id desc
         limit 20
       ) as others
     )
