@@ -154,6 +154,8 @@ function longestOutage(outcomes: Outcome[]): number {
     if (kind !== "right") since ||= startedAt;
     else if (since > 0) [longest, since] = [Math.max(longest, startedAt - since), 0];
   }
+  // An outage that did not end lasts until the last request.
+  if (since > 0) longest = Math.max(longest, (outcomes.at(-1)?.startedAt ?? since) - since);
   return longest / 1000;
 }
 
