@@ -131,8 +131,9 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
     };
   });
   const [newest] = reports;
-  const clean = reports.filter((report) => isClean(withCounts(report))).length;
-  const unstated = reports.filter((report) => isClean(withCounts(report)) === undefined).length;
+  const verdicts = reports.map((report) => isClean(withCounts(report)));
+  const clean = verdicts.filter((verdict) => verdict === true).length;
+  const unstated = verdicts.filter((verdict) => verdict === undefined).length;
   const findings = reports.reduce((sum, { counts }) => sum + counts.findings, 0);
   const title = "Public reports by year";
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
