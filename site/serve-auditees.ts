@@ -4,9 +4,7 @@ import type { PageRoutes } from "./page-routes.ts";
 import { listReportRows, reportColumns, writeAuditee, writeUnknownAuditee } from "./pages/auditee.ts";
 import { identifyVisitor } from "./search/limit-queries.ts";
 import { sendSpreadsheet } from "./send-csv.ts";
-
-/** A UEI, or an EIN with or without its hyphen. */
-const isId = /^([a-z0-9]{12}|\d{2}-?\d{7})$/i;
+import { isComparable } from "./similar-ids.ts";
 
 /** Serves the public reports of an auditee, by its UEI or EIN, as a page and as CSV. */
 export function serveAuditees(
@@ -17,7 +15,7 @@ export function serveAuditees(
     const { id: typed } = request.params as { id: string };
     const id = typed.replace("-", "").toUpperCase();
     const nothing = { found: undefined, similar: [] };
-    const read = isId.test(typed) ? await readAuditee(identifyVisitor(request, reply), id) : nothing;
+    const read = isComparable(id) ? await readAuditee(identifyVisitor(request, reply), id) : nothing;
     return { typed, id, ...read };
   };
   addRoute("/auditee/:id(^[\\w-]+$)", async (request, reply) => {

@@ -22,6 +22,9 @@ export const unknownIds = z
     return unknown;
   });
 
+/** Whether publication.suggest_ids() compares a text with known IDs: a UEI or EIN, or one with a character too many or too few. */
+export const isComparable = (id: string): boolean => /^([A-Z0-9]{11,13}|\d{8,10})$/.test(id);
+
 /** How many UEIs and EINs of a list publication.suggest_ids() compares with known ones, and how many unknown IDs pages name. */
 export const mostSuggestedFor = 20;
 

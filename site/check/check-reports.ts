@@ -69,7 +69,7 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
   other: Checked | undefined;
   /** The report that replaced the one whose ID this is. */
   successor: Successor | undefined;
-  /** The UEIs or EINs that are similar, if no public report has this one and it is among the first 20 of these. */
+  /** The UEIs or EINs that are similar, if no public report has what was typed and it is among the first 20 of these. */
   similar: SimilarId[];
 };
 
@@ -86,18 +86,21 @@ export interface WantedReports {
 /** Checks a list. Returns its lines. */
 export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) => Promise<CheckedEntry[]>;
 
+/** What is compared with the IDs of reports. */
+export const writeId = (line: Entry | UnreadEntry): string => (line.kind ? line.id : line.typed.toUpperCase());
+
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
   return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
     const found = new Map<string, z.infer<typeof checkedIds>[number]>();
     const replaced = new Map<string, Successor>();
     let unknown: UnknownIds = new Map();
-    if (entries.length > 0) {
+    if (lines.length > 0) {
       const answer = await query<{ found: unknown; replaced: unknown; unknown: unknown }>(
         visitor,
         `select publication.check_reports($1, $2, $3, $4) as found, publication.list_successors($1) as replaced,
-           publication.suggest_ids($1) as unknown`,
-        [entries.map(({ id }) => id), years, aln, isByYear],
+           publication.suggest_ids($5) as unknown`,
+        [entries.map(({ id }) => id), years, aln, isByYear, lines.map(writeId)],
       );
       for (const each of checkedIds.parse(answer.found)) found.set(each.newest.id, each);
       for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
@@ -111,7 +114,7 @@ export function createCheck(query: LimitedQuery): CheckList {
           ? { report: listed.newest, reports: [listed.newest, ...listed.older], other: undefined }
           : { report: undefined, reports: [], other: listed?.newest }),
         successor: line.kind && replaced.get(line.id),
-        similar: (line.kind && unknown.get(line.id)) ?? [],
+        similar: unknown.get(writeId(line)) ?? [],
       };
     });
   };

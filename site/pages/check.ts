@@ -1,5 +1,5 @@
 import { type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
-import type { CheckedEntry, CheckedResult } from "../check/check-reports.ts";
+import { type CheckedEntry, type CheckedResult, writeId } from "../check/check-reports.ts";
 import {
   type Change,
   changes,
@@ -34,7 +34,7 @@ import { capitalize, formatDay, formatNumber, nameYear } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
-import { linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
+import { isComparable, linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
 import {
   describeOpinionsAndDisclosures,
@@ -129,7 +129,7 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
 
 function writeResult(context: PageContext, result: CheckResult): Content {
   const { list, checked, path } = result;
-  if (list.entries.length === 0)
+  if (list.entries.length === 0 && checked.every(({ similar }) => similar.length === 0))
     return html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
   (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
   return html`${path === undefined && writeAgain(result)}
@@ -169,14 +169,13 @@ ${writeSource(context, result)}`;
 
 /** Says that there are entries beyond those that can have suggestions. */
 const writeSuggestedFor = ({ checked }: CheckResult): Content =>
-  checked.filter(
-    ({ kind, report, other }) => (kind === "UEI" || kind === "EIN") && (report ?? other) === undefined,
-  ).length > mostSuggestedFor &&
+  checked.filter((line) => (line.report ?? line.other) === undefined && isComparable(writeId(line))).length >
+    mostSuggestedFor &&
   html`<p class="hint">Similar UEIs and EINs are suggested only for the first ${mostSuggestedFor} without a public report.</p>`;
 
 /** Links to a check of the list with the suggested IDs, if no entry has several. */
 function writeCorrected({ checked, path }: CheckResult): Content {
-  const ids = checked.map((line) => (line.kind ? (line.similar[0]?.similar_id ?? line.id) : line.typed));
+  const ids = checked.map((line) => line.similar[0]?.similar_id ?? (line.kind ? line.id : line.typed));
   const suggested = checked.filter(({ similar }) => similar.length > 0);
   return (
     path !== undefined &&
@@ -242,7 +241,7 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const found = number(({ report }) => report);
   const elsewhere = number(({ other }) => other);
   const replaced = number(({ successor }) => successor);
-  const suggested = number((line) => !isMistyped(line) && line.similar.length > 0);
+  const suggested = number((line) => line.kind && !isMistyped(line) && line.similar.length > 0);
   const without = entries - found - elsewhere - replaced - mistyped;
   const asked = wanted.isByYear
     ? `audit years ${years.join(", ")}`

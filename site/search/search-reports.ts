@@ -87,7 +87,7 @@ export function createSearch(query: LimitedQuery): Search {
         words && text,
         program && `${agency}.${program}`,
         ids,
-        [uei, ein].filter((each) => each !== undefined),
+        [uei ?? ein ?? text.replace("-", "").toUpperCase()],
         state ?? "",
       ],
     );

@@ -504,8 +504,9 @@ describe("a list", () => {
     expect(saved.map(({ entry }) => entry)).toEqual(list.split(",").map((typed) => `="${typed}"`));
   });
 
-  it("suggests the ID of an auditee for one with a wrong character or two swapped ones", async () => {
-    const list = "MESAMESA1243,942600542,HHHHHHHH1243,998877656,MESAMESAI234";
+  it("suggests the ID of an auditee for one with a wrong, missing, repeated or swapped character", async () => {
+    const list =
+      "MESAMESA1243,942600542,HHHHHHHH1243,998877656,MESAMESAI234,MESAMESA123,MESAMMESA1234,9942600524,HHHHHHH1234,HHHHHHHH12344";
     const answers = readRows((await ask(`/check?u=${list}`)).text).map(([, answer]) => answer);
     expect(answers).toEqual([
       "no public report: did you mean MESAMESA1234 (Mesa)?",
@@ -513,6 +514,11 @@ describe("a list", () => {
       "no public report",
       "no public report",
       "not a UEI, because UEIs have no letter I: did you mean MESAMESA1234 (Mesa)?",
+      "not understood: did you mean MESAMESA1234 (Mesa)?",
+      "not understood: did you mean MESAMESA1234 (Mesa)?",
+      "not understood: did you mean 942600524 (Mesa)?",
+      "not understood",
+      "not understood",
     ]);
     const { text: byYear } = await ask(`/check?u=${list}&year=all`);
     expect(byYear).toContain('did you mean <a href="/auditee/MESAMESA1234">');

@@ -503,10 +503,16 @@ describe("the page of an auditee", () => {
     ["ALDERXLDER21", []],
     ["11-1222393", ["111222333"]],
     ["111223233", ["111222333"]],
+    ["ALDERALDER1", ["ALDERALDER12"]],
+    ["LDERALDER12", ["ALDERALDER12"]],
+    ["ALDERALDER122", ["ALDERALDER12"]],
+    ["7ALDERALDER12", ["ALDERALDER12"]],
+    ["11-12223333", ["111222333"]],
     // Four EINs differ from it in the last digit.
     ["111222339", []],
     // One character from an ID that only a suppressed report has.
     ["HHHHHHHH1243", []],
+    ["HHHHHHHH123", []],
     ["998877656", []],
   ])("for the unknown ID %s suggests %j", async (typed, suggested) => {
     const { status, text } = await get(`/auditee/${typed}`);

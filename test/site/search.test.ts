@@ -349,8 +349,12 @@ describe("a search", () => {
     ["UEI ABCDEFGX1234 IA", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
     ["HORBOR123456", "H0RB0R123456", "Harbor Transit"],
     ["42-6005234", "426005243", "POLK COUNTY, IOWA"],
+    ["ABCDEFGH123", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
+    ["abbcdefgh1234", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
+    ["42-60052433", "426005243", "POLK COUNTY, IOWA"],
     // One character from an ID that only a suppressed report has.
     ["HHHHHHHH1243", undefined, ""],
+    ["HHHHHHHH12344", undefined, ""],
     ["998877656", undefined, ""],
   ])("for %s suggests the auditee with the ID %s", async (typed, suggested, name) => {
     const { text } = await search(typed);

@@ -1,5 +1,5 @@
--- People type one wrong character, or swap two neighbors. About 400 IDs differ from a UEI in one of these ways, and 90 from an EIN. No
--- index finds similar IDs, so each of them is looked up. UEIs have no letters O and I, so several of these letters count as one mistake.
+-- People type one wrong character, swap two neighbors, or lose or repeat a character. About 400 IDs differ from a UEI in one of these ways,
+-- and 90 from an EIN. No index finds similar IDs, so each of them is looked up. UEIs have no letters O and I, so several of these letters count as one mistake.
 --
 -- The EINs of governments follow one another, so many of them differ in one digit. If more than three IDs are similar, only those with swapped
 -- neighbors are likely to be meant.
@@ -26,28 +26,33 @@ as $$
       select from disclosed.additional_eins where additional_eins.additional_ein = asked.id
     )
   ), mistyped as materialized (
-    select unknown.id
+    select
+      unknown.id,
+      case when unknown.id ~ '^\d{8,10}$' then '0123456789' else '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ' end as alphabet,
+      case when unknown.id ~ '^\d{8,10}$' then 9 else 12 end as size
     from unknown
-    where unknown.id ~ '^([A-Z0-9]{12}|\d{9})$'
+    where unknown.id ~ '^([A-Z0-9]{11,13}|\d{8,10})$'
     order by unknown.place
     limit 20
   ), candidates as materialized (
-    select mistyped.id, overlay(mistyped.id placing other.letter from letters.place::integer) as similar_id, false as is_swap
+    -- A letter in the place of one, of none (if the ID is too short), or of itself and a neighbor (if it is too long).
+    select distinct
+      mistyped.id,
+      overlay(mistyped.id placing letter from place for 1 + length(mistyped.id) - mistyped.size) as similar_id,
+      false as is_swap
     from mistyped
-    cross join lateral regexp_split_to_table(mistyped.id, '') with ordinality as letters (letter, place)
-    cross join lateral regexp_split_to_table(
-      case when length(mistyped.id) = 12 then '0123456789ABCDEFGHJKLMNPQRSTUVWXYZ' else '0123456789' end, ''
-    ) as other (letter)
-    where other.letter <> letters.letter
+    cross join lateral generate_series(1, mistyped.size) as place
+    cross join lateral regexp_split_to_table(mistyped.alphabet, '') as letter
+    where length(mistyped.id) <= mistyped.size or letter in (substr(mistyped.id, place, 1), substr(mistyped.id, place + 1, 1))
     union all
     select mistyped.id, overlay(mistyped.id placing reverse(substr(mistyped.id, first, 2)) from first), true
     from mistyped
     cross join lateral generate_series(1, length(mistyped.id) - 1) as first
-    where substr(mistyped.id, first, 1) <> substr(mistyped.id, first + 1, 1)
+    where length(mistyped.id) = mistyped.size and substr(mistyped.id, first, 1) <> substr(mistyped.id, first + 1, 1)
     union all
     select mistyped.id, translate(mistyped.id, 'OI', '01'), false
     from mistyped
-    where mistyped.id ~ '[OI].*[OI]'
+    where length(mistyped.id) = mistyped.size and mistyped.id ~ '[OI].*[OI]'
   ), similar_ids as (
     select
       candidates.*,
@@ -87,5 +92,5 @@ as $$
     on similar_ids.id = unknown.id and similar_ids.place <= 3 and (similar_ids.is_swap or similar_ids.number <= 3)
 $$;
 comment on function publication.suggest_ids is
-  'Returns those of the first 1,000 UEIs, EINs and report IDs that no public report has, in their order. The first 20 UEIs and EINs of these come with up to three UEIs or EINs of auditees of public reports that differ from them in one character or two swapped neighbors, and with the auditees'' names in the newest report.';
+  'Returns those of the first 1,000 UEIs, EINs and report IDs that no public report has, in their order. The first 20 UEIs and EINs of these come with up to three UEIs or EINs of auditees of public reports that differ from them in one character (another one, one more or one less) or two swapped neighbors, and with the auditees'' names in the newest report.';
 grant execute on function publication.suggest_ids to site;
