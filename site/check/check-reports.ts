@@ -87,7 +87,8 @@ export interface WantedReports {
 export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) => Promise<CheckedEntry[]>;
 
 /** What is compared with the IDs of reports. */
-export const writeId = (line: Entry | UnreadEntry): string => (line.kind ? line.id : line.typed.toUpperCase());
+export const writeId = (line: Entry | UnreadEntry): string =>
+  line.kind ? line.id : line.typed.toUpperCase();
 
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
