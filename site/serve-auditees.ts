@@ -13,7 +13,7 @@ export function serveAuditees(
 ): void {
   const read = async (request: FastifyRequest, reply: FastifyReply) => {
     const { id: typed } = request.params as { id: string };
-    const id = typed.replace("-", "").toUpperCase();
+    const id = typed.replace(/^(\d\d)-/, "$1").toUpperCase();
     const nothing = { found: undefined, similar: [] };
     const read = isComparable(id) ? await readAuditee(identifyVisitor(request, reply), id) : nothing;
     return { typed, id, ...read };

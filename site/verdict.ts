@@ -31,6 +31,10 @@ interface Result extends Opinions {
   modified_programs: Readonly<Record<string, number>>;
 }
 
+/** What isClean() means, for readers. */
+export const cleanNote =
+  "“Clean” means that a report has no findings, no modified opinion, and discloses no deficiency, noncompliance or going-concern doubt.";
+
 /** Whether a report has no findings, no modified opinion and no disclosed problem. Undefined if it states no opinion. */
 export function isClean(report: Result): boolean | undefined {
   const hasProblem =

@@ -32,6 +32,8 @@ const checked = z.object({
   auditee_city: z.string().nullable(),
   auditee_state: z.string().nullable(),
   fac_accepted_date: z.string().nullable(),
+  /** Its number within its chain of resubmissions. */
+  resubmission_version: z.number(),
   /** If the list is checked for a program or an agency, these three are of the findings that concern it. */
   material_weaknesses: z.number(),
   repeat_findings: z.number(),

@@ -22,6 +22,7 @@ export interface Decision {
 export const dueFilters = {
   recent: "All but those due more than 12 months ago",
   month: "Due within a month",
+  quarter: "Due within three months",
   past: "Past due",
   all: "All",
 } as const;
@@ -64,6 +65,7 @@ export function filterDecisions(decisions: Decision[], filter: DueFilter, today:
   const isListed: Record<DueFilter, (decision: Decision) => boolean> = {
     recent: ({ due }) => due === null || due >= lastYear,
     month: ({ state }) => state === "due within a month",
+    quarter: ({ due }) => due !== null && due >= today && due <= addMonths(today, 3),
     past: ({ state }) => state === "past due",
     all: () => true,
   };

@@ -74,7 +74,10 @@ const clean = (typed: string): string =>
 
 /** Nearly all IDs have a digit. Words of names have none, and their numbers are shorter than an ID with some characters missing. */
 const mayBeId = ({ kind, typed }: Entry | UnreadEntry): boolean =>
-  kind !== undefined || (/\d/.test(typed) && typed.length > 5);
+  kind !== undefined || isPlaceholder(typed) || (/\d/.test(typed) && typed.length > 5);
+
+/** Whether a text is what reports from before 2023 have instead of an unknown UEI. */
+export const isPlaceholder = (text: string): boolean => text.toUpperCase() === "GSA_MIGRATION";
 
 const isHeading = (word: string): boolean =>
   /^(?:(?:auditee|additional)_)?(?:ueis?|eins?)[:#]?$|^report_?ids?:?$/i.test(word);

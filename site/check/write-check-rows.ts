@@ -5,7 +5,7 @@ import { isClean, judgeDue, listResult, nameVerdict, resultColumns } from "../ve
 import type { Checked, CheckedEntry, CheckedResult } from "./check-reports.ts";
 import { findReportOf, judgeChange } from "./compare-years.ts";
 import type { Decision } from "./decisions.ts";
-import { askForUei, explainUei } from "./read-list.ts";
+import { askForUei, explainUei, isPlaceholder } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
 
 /** The columns and rows of a CSV file. */
@@ -37,7 +37,10 @@ export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
 
 /** Why nothing was found for an entry: "no public report", "not a UEI, because …". */
 export function explainMissing(entry: CheckedEntry): string {
-  if (entry.kind === undefined) return "not understood";
+  if (entry.kind === undefined)
+    return isPlaceholder(entry.typed)
+      ? "not a UEI: old reports have this if theirs is not known"
+      : "not understood";
   return (entry.kind === "UEI" && explainUei(entry.id)) || answers[entry.kind];
 }
 
@@ -58,6 +61,7 @@ function writeEntry(entry: CheckedEntry, wanted: Wanted) {
     answer: describeAnswer(entry, wanted),
     auditee_name: auditee?.auditee_name,
     auditee_uei: auditee?.auditee_uei,
+    auditee_city: auditee?.auditee_city,
     auditee_state: auditee?.auditee_state,
   };
 }
@@ -96,9 +100,11 @@ const checkColumns = [
   "report_id",
   "auditee_name",
   "auditee_uei",
+  "auditee_city",
   "auditee_state",
   "audit_year",
   "fac_accepted_date",
+  "resubmission_version",
   ...resultColumns,
   "findings",
   "findings_on_program",
@@ -146,6 +152,7 @@ export function writeComparisonTable(
       "answer",
       "auditee_name",
       "auditee_uei",
+      "auditee_city",
       "auditee_state",
       "change",
       ...columns,

@@ -244,7 +244,7 @@ function explainNoPeers({
   if (type === null || type === "unknown" || entityTypes[type] === undefined)
     return "the report does not state what kind of auditee it is";
   if (expended === null || expended < 0) return "the report states no amount of federal awards expended";
-  return `fewer than 20 public reports of ${year} are from auditees of this kind and size`;
+  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size`;
 }
 
 function writeAdditional({ additional }: Auditee, label: string): Content {

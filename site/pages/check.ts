@@ -37,6 +37,7 @@ import { emptyQuery, largestLimit } from "../query.ts";
 import { isComparable, linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
 import {
+  cleanNote,
   describeOpinionsAndDisclosures,
   isClean,
   noDueDate,
@@ -157,7 +158,7 @@ ${
 }
 ${writeSuggestedFor(result)}
 ${writeDecisions(result)}
-<p class="hint">A finding counts once, however many programs it concerns.</p>
+<p class="hint">A finding counts once, however many programs it concerns. ${cleanNote}</p>
 ${
   path === undefined &&
   html`<p class="notice">The list is too long for an address, so this page cannot be bookmarked, and has no feed and no page of its findings. Keep the CSV file, or split the
@@ -516,7 +517,7 @@ function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[
   return [
     auditee,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
-  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
+  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${report.resubmission_version > 1 && "; resubmitted, so the date is not when it was first filed"}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
     writeVerdict(report),
     number(report.findings),
     ...(wanted.aln ? [number(report.findings_on_aln)] : []),

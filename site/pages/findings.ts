@@ -346,7 +346,7 @@ function writeAdvice({ criteria, found }: FindingsResult): Html {
   <li><a href="/search">Search for the auditee</a> by its name, UEI or EIN.</li>
   <li>See <a href="/findings">all findings</a>.</li>
 </ul>
-<p>Findings of suppressed reports cannot be found. If a report was resubmitted, only the newest one counts.</p>`;
+<p>Findings of suppressed reports cannot be found. If a report was resubmitted, only the newest public version counts.</p>`;
 }
 
 type FoundFinding = FoundFindings["rows"][number];

@@ -123,7 +123,10 @@ function writeFacts(report: Report): Html {
     ["UEI", isUei(String(general.auditee_uei)) && writeId(general.auditee_uei)],
     ["EIN", isEin(String(general.auditee_ein)) && writeId(general.auditee_ein)],
     ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
-    ["Accepted", String(day("fac_accepted_date") || "not stated")],
+    [
+      "Accepted",
+      `${day("fac_accepted_date") || "not stated"}${Number(general.resubmission_version) > 1 ? ` (resubmitted: version ${general.resubmission_version})` : ""}`,
+    ],
     ["Management decision due", describeDecision(report)],
     ["Report ID", writeId(general.report_id)],
   ];

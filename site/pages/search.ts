@@ -12,7 +12,7 @@ import { type Found, largestTotal, pageRows } from "../search/search-reports.ts"
 import { simplify } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { writeSimilar } from "../similar-ids.ts";
-import { listResult, resultColumns, writeVerdict } from "../verdict.ts";
+import { cleanNote, listResult, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { adviseOnAuditee } from "./auditee.ts";
 import { writeRelatedPrograms } from "./awards.ts";
@@ -77,7 +77,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   const reading = readings[chosen];
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
-${writeGroups(reading)}
+${writeGroups(reading, found)}
 ${reading.criteria.report_ids === undefined && writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writeRelated(found)}
@@ -92,13 +92,19 @@ const formatTotal = (total = 0): string =>
   `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "report" : "reports"}`;
 
 /** Links to the pages about what the search names. */
-function writeGroups({
-  criteria: { report_ids: [report] = [], state, agency, program, uei, ein, auditor_ein: auditor },
-}: Reading): Content {
+function writeGroups(
+  {
+    criteria: { report_ids: [report] = [], state, agency, program, uei, ein, auditor_ein: auditor },
+  }: Reading,
+  { rows }: Found,
+): Content {
   if (report !== undefined)
     return html`<p><a href="/record/${report}">Findings, awards and all else in report ${report}</a></p>`;
   const auditee = uei ?? ein;
+  const auditees = new Set(rows.map(linkToAuditee));
+  const [only] = auditees.size === 1 && rows.length < pageRows ? auditees : [];
   const links = [
+    auditee === undefined && only && html`<a href="${only}">${rows[0]?.auditee_name}</a>`,
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
@@ -226,13 +232,19 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     "Auditor",
     "Report",
   ];
+  const nameAuditee = ({ auditee_name: name, auditee_city: city }: (typeof rows)[number]) =>
+    simplify(`${name}, ${city}`);
+  const isAmbiguous = (row: (typeof rows)[number]) =>
+    rows.some(
+      (other) => nameAuditee(other) === nameAuditee(row) && linkToAuditee(other) !== linkToAuditee(row),
+    );
   const listed = rows.map((row) => {
     const auditee = linkToAuditee(row);
     const auditor = linkToAuditor(row);
     return {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
-          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
+          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>${isAmbiguous(row) && html` <code class="id hint">${auditee?.replace("/auditee/", "") ?? "no UEI or EIN"}</code>`}`,
         html`${row.audit_year || "not stated"} ${row.fy_end_date && html`<span class="hint">fiscal year ended <span class="unbroken">${row.fy_end_date}</span></span>`} ${auditee && html`<span class="hint"><a href="${auditee}">all years</a></span>`}`,
         html`<span class="unbroken">${row.fac_accepted_date ?? "not stated"}</span>`,
         writeVerdict(row),
@@ -245,7 +257,8 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
       ],
     };
   });
-  return scroll("Reports", table("Reports", headings, listed));
+  return html`<p class="hint">${cleanNote}</p>
+${scroll("Reports", table("Reports", headings, listed))}`;
 }
 
 const lastPage = ({ found: { totals } }: SearchResult, chosen: number): number =>
@@ -355,7 +368,7 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
 <h2>What cannot be found</h2>
 <p>Suppressed reports cannot be found, because the public sees only their report IDs. The
   <a href="${suppressed}">explorer lists them</a>, and with a Tribal key shows their data. If a report was resubmitted,
-  the search finds only the newest one.</p>`;
+  the search finds only the newest public version.</p>`;
 }
 
 /** What the search does not look in, and how the explorer does. */

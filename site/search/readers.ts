@@ -158,7 +158,7 @@ function readAgency(text: string): Meaning | undefined {
   const title = agencies[agency];
   return {
     criteria: { agency },
-    words: `with awards of ${title ? `${title} (${agency})` : `the agency ${agency}`}`,
+    words: `with awards of the agency ${title ? `${title} (${agency})` : agency}`,
   };
 }
 

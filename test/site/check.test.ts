@@ -203,6 +203,32 @@ describe("a list", () => {
     expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
   });
 
+  it("says that a report was resubmitted, because its date is not when it was first filed", async () => {
+    const setVersion = (version: number) =>
+      here.select(
+        `update disclosed.general set resubmission_version = ${version} where report_id = '${id(1)}'`,
+      );
+    await setVersion(2);
+    onTestFinished(async () => {
+      await setVersion(0);
+    });
+    const [polk, mesa] = readRows((await ask("/check?u=POLKPOLK1234,MESAMESA1234")).text);
+    expect(polk?.[1]).toContain("resubmitted, so the date is not when it was first filed");
+    expect(mesa?.[1]).not.toContain("resubmitted");
+    expect((await ask(`/record/${id(1)}`)).text).toContain("(resubmitted: version 2)");
+  });
+
+  it("has a row for what stands in the place of unknown UEIs", async () => {
+    const [polk, placeholder, mesa] = readRows(
+      (await ask("/check?u=POLKPOLK1234,GSA_MIGRATION,MESAMESA1234")).text,
+    );
+    expect(placeholder?.slice(0, 2)).toEqual([
+      "GSA_MIGRATION",
+      "not a UEI: old reports have this if theirs is not known",
+    ]);
+    expect([polk?.[3], mesa?.[3]]).toEqual(["2", "0"]);
+  });
+
   it("finds the reports of a UEI that its auditee's page has, also those from before it had the UEI", async () => {
     const old = readRows((await ask("/check?u=ELM4ELM41234&year=2018")).text)[0];
     expect(old?.[1]).toContain("2019-03-01");
@@ -227,6 +253,7 @@ describe("a list", () => {
   it.each([
     ["", ["older", "Polk"]],
     ["&due=month", ["Polk"]],
+    ["&due=quarter", ["Polk"]],
     ["&due=past", ["older"]],
     ["&sort=findings", ["Polk", "older"]],
     ["&due=month&aln=84", []],

@@ -448,7 +448,10 @@ describe("the page of an auditee", () => {
   it.each([
     ["SILENTSILENT", "does not state what kind of auditee it is"],
     ["FIRTOWN12345", "states no amount of federal awards expended"],
-    ["BIENNIAL1234", "fewer than 20 public reports of 2021 are from auditees of this kind and size"],
+    [
+      "BIENNIAL1234",
+      "fewer than 20 public reports of 2021 are from auditees of this kind (local government) and size",
+    ],
   ])("says why a report of %s is not compared with others", async (uei, reason) => {
     const [, list = ""] =
       /aria-labelledby="peers">(.*?)<\/section>/s.exec((await get(`/auditee/${uei}`)).text) ?? [];

@@ -147,6 +147,19 @@ const listReports = (text: string) =>
   );
 
 describe("a search", () => {
+  it("leads to the auditee's page if all reports are of one auditee", async () => {
+    const leads = async (text: string) =>
+      (await search(text)).text.includes('All years and findings: <a href="/auditee/') ||
+      (await search(text)).text.includes(', <a href="/auditee/ABCDEFGH1234">POLK COUNTY, IOWA</a>');
+    expect(await leads("Polk County Iowa")).toBe(true);
+    expect(await leads("Polk County")).toBe(false);
+  });
+
+  it("tells auditees with the same name and city by their UEIs", async () => {
+    expect((await search("Harbor Transit")).text).toMatch(/<code class="id hint">H0RB0R123456<\/code>/);
+    expect((await search("Shelby County")).text).not.toContain('class="id hint"');
+  });
+
   it.each<[text: string, reports: number[]]>([
     ["Polk County Iowa", [1]],
     ["iowa polk county", [1]],

@@ -99,6 +99,7 @@ begin
         general.auditee_state,
         general.audit_year,
         general.fac_accepted_date,
+        general.resubmission_version,
         general.gaap_results,
         general.sp_framework_opinions,
         coalesce(modified.programs, '{}') as modified_programs,
