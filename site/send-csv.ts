@@ -33,7 +33,7 @@ type NamePart = string | false | undefined;
 
 /**
  * Sends rows as a CSV file for spreadsheets. The last columns name the data set, when it was published, and the file's address, so that copied
- * rows still do. Without rows, a further heading says it: no program counts a heading as a row, unlike a comment above it or a row of its own.
+ * rows still do.
  */
 export function sendSpreadsheet(
   request: FastifyRequest,
@@ -51,9 +51,8 @@ export function sendSpreadsheet(
     "cache-control": "public, no-cache",
     "content-disposition": `attachment; filename="${nameFile(name, context)}.csv"`,
   });
-  const note = `No rows. Data set: ${origin.data_set}. Published: ${origin.data_set_published_at}. Source: ${origin.source}`;
   const body = writeSpreadsheet(
-    [...columns, ...Object.keys(origin), ...(rows.length === 0 ? [note] : [])],
+    [...columns, ...Object.keys(origin)],
     rows.map((row) => ({ ...row, ...origin })),
   );
   return sendBody(request, reply, { body, type: "text/csv; charset=utf-8" });

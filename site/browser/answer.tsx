@@ -167,7 +167,7 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
 
 /** Describes in words what the site's own links ask for, such as words of a name; returns other parameters as typed. */
 function describeExtra(extra: string, labelOf: (name: string) => string): string {
-  return extra
+  return decode(extra)
     .replace(/^(?:\w+\.)?or=\((\w+)\.is\.null,\1\.eq\.\)$/, (_all, name) => `${labelOf(name)} is not stated`)
     .replace(
       /^(auditor_)?words=(?:plfts|wfts)\(names\)\.(.+?)(?: or .+)?$/,

@@ -50,19 +50,16 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     const criteria = hasTexts ? { ...asked.criteria, texts: "Y" as const } : asked.criteria;
     const rows = await reader.list(identifyVisitor(request, reply), criteria);
     const context = await describeContext(request);
-    const isOfAwards = rows.some(({ matching }) => matching !== undefined);
     return sendSpreadsheet(request, reply, context, {
       name: ["findings", ...nameCriteria(asked.criteria), hasTexts && "with-texts"],
-      columns: [
-        ...columns,
-        ...(isOfAwards ? ["matching_awards", "matching_amount_expended"] : []),
-        ...(hasTexts ? ["finding_text", "planned_action"] : []),
-      ],
+      columns: [...columns, ...(hasTexts ? ["finding_text", "planned_action"] : [])],
       rows: rows.map(({ matching, texts, ...row }) => ({
         ...row,
         ...(texts as object | undefined),
-        matching_awards: (matching as Matching)?.awards,
-        matching_amount_expended: (matching as Matching)?.amount_expended,
+        // Without a filter of awards, all of them match.
+        matching_awards: matching ? (matching as Matching).awards : row.awards,
+        matching_amount_expended: matching ? (matching as Matching).amount_expended : row.amount_expended,
+        address: `${context.appUrl}/record/${row.report_id}`,
       })),
     });
   });
@@ -99,7 +96,7 @@ async function findNamedIds(
 const isClear = ({ ignored, isCut }: AskedFindings): boolean => ignored.length === 0 && !isCut;
 
 /** The awards of a finding that match a search for awards. */
-type Matching = { awards: number; amount_expended: number | null } | undefined;
+type Matching = { awards: number; amount_expended: number | null };
 
 async function serveGroup(
   { describeContext, sendPage }: PageRoutes,
@@ -171,5 +168,8 @@ const columns = [
   "is_direct",
   "awards",
   "amount_expended",
+  "matching_awards",
+  "matching_amount_expended",
   "auditor_firm_name",
+  "address",
 ];

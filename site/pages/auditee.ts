@@ -10,7 +10,15 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { cut } from "../search/words.ts";
 import { type SimilarId, writeSimilar } from "../similar-ids.ts";
-import { explainVerdict, isClean, listResult, nameVerdict, resultColumns, writeVerdict } from "../verdict.ts";
+import {
+  cleanNote,
+  explainVerdict,
+  isClean,
+  listResult,
+  nameVerdict,
+  resultColumns,
+  writeVerdict,
+} from "../verdict.ts";
 import { linkToExplorer, writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -142,6 +150,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} in all years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
 ${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the ${label}.</p>`}
+<p class="hint">${cleanNote}</p>
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
 }

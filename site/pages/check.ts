@@ -341,12 +341,13 @@ function describeDecisions({
   wanted: { years, isByYear, aln },
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
+  const hasAuditees = list.entries.some(({ kind }) => kind !== "report ID");
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
   ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on ${nameReports(list, "every report of these auditees")}
-  with findings${aln && ` on ${aln}`}, ${years ? `for audit year ${years.join(", ")}` : "in all years"}.${
+  with findings${aln && ` on ${aln}`}${years ? `, for audit year ${years.join(", ")}` : hasAuditees && ", in all years"}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
-  }${!isByYear && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
+  }${!isByYear && hasAuditees && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
 }
 
 /** The path of a check with another choice. */

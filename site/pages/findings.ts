@@ -273,7 +273,7 @@ function writeRelatedWords({ criteria: { words }, found }: FindingsResult): Cont
   const hasForms = alternatives.flat().some(({ forms }) => forms.length > 1);
   return (
     read !== "" &&
-    html`<p>Searched for ${read}.${hasForms && " To find only one of these words, put it in quotation marks."}</p>`
+    html`<p>Searched for ${read}.${hasForms && " Other forms of these words count too. To find only one of these words, put it in quotation marks."}</p>`
   );
 }
 
@@ -484,7 +484,13 @@ function writeRequest(context: PageContext, result: FindingsResult): Html {
     path: linkFindings(criteria),
     changes: readChanges(criteria),
     rows: [
-      { name: `The newest ${formatNumber(mostInFile)} of these findings`, csv },
+      {
+        name:
+          found.total > mostInFile
+            ? `The newest ${formatNumber(mostInFile)} of these findings`
+            : "These findings",
+        csv,
+      },
       {
         name: `The newest ${formatNumber(mostWithTexts)}, with the first 10,000 characters of their texts and plans`,
         csv: withTexts,

@@ -13,7 +13,7 @@ import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { linkSuccessor, type Successor } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
-import { explainVerdict, isClean, nameVerdict, writeDueBadge } from "../verdict.ts";
+import { cleanNote, explainVerdict, isClean, nameVerdict, writeDueBadge } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -46,6 +46,7 @@ export function writeReport(context: PageContext, asked: Omit<ShownReport, "appU
     body: html`<div class="wrap page">
 <h1>${linkAuditee(general, name)}</h1>
 <p class="verdict${verdict === false && " verdict--found"}">${verdict !== undefined && html`<strong>${nameVerdict(verdict)}:</strong> `}${why}.</p>
+${verdict !== undefined && html`<p class="hint">${cleanNote}</p>`}
 ${writeFacts(report)}
 ${writeOtherYears(report)}
 <p class="row only-screen"><a class="button" href="${linkToPdf(reportId)}">PDF of the report</a></p>
@@ -57,7 +58,11 @@ ${writeFindings(shown)}
 ${writeAwards(shown)}
 ${others.map((part) => writePart(part, shown))}
 ${writeGeneral(context, general)}
-${writeReportExtract(context, reportId, { name, year: general.audit_year, tables: tables.map((part) => part.name) })}
+${writeReportExtract(context, reportId, {
+  name,
+  year: general.audit_year,
+  tables: [...(report.counts.findings > 0 ? findingTables : []), ...tables.map((part) => part.name)],
+})}
 </div>`,
   });
 }
@@ -197,7 +202,7 @@ function writeGeneral({ facts }: PageContext, general: Row): Content {
 ${writeValues(
   part,
   general,
-  orderColumns(Object.keys(general)).filter((name) => general[name] !== null && general[name] !== ""),
+  orderColumns(part.columns.map(({ name }) => name)).filter((name) => (general[name] ?? "") !== ""),
 )}</section>`
   );
 }
@@ -224,18 +229,19 @@ function writeTable(part: Table, rows: Row[], names: string[]): Html {
   return scroll(part.title, table(part.title, headings, cells));
 }
 
+const findingTables = ["finding_summaries", "findings_text", "corrective_action_plans"];
+
 function writeReportExtract(
   context: PageContext,
   reportId: string,
   { name, year, tables }: { name: string; year: unknown; tables: string[] },
 ): Html {
   const described = context.facts?.api[0]?.tables ?? [];
-  const listed = ["finding_summaries", "findings_text", "corrective_action_plans", ...tables];
   return writeExtract(context, {
     title: `Single audit of ${name}, ${nameYear(year)}, report ${reportId}`,
     path: `/record/${reportId}`,
     rows: described
-      .filter((part) => listed.includes(part.name))
+      .filter((part) => tables.includes(part.name))
       .map((part) => ({
         name: part.title,
         csv: `/record/${reportId}/${part.name}.csv`,

@@ -314,13 +314,19 @@ export const searchColumns = [
   "material_weaknesses",
   "repeat_findings",
   "total_amount_expended",
-  "amount_expended",
+  "matching_amount_expended",
   "auditor_firm_name",
+  "address",
 ] as const;
 
-/** The rows of a CSV file of reports. amount_expended is of the agency or program that was searched for. */
-export const listSearchRows = ({ rows }: Found): Record<string, unknown>[] =>
-  rows.map((row) => ({ ...row, ...listResult(row) }));
+/** The rows of a CSV file of reports. matching_amount_expended is of the agency or program that was searched for. */
+export const listSearchRows = ({ rows }: Found, appUrl: string): Record<string, unknown>[] =>
+  rows.map((row) => ({
+    ...row,
+    ...listResult(row),
+    matching_amount_expended: row.amount_expended,
+    address: `${appUrl}/record/${row.report_id}`,
+  }));
 
 /** What was understood, and what to do next. */
 function writeNothing(context: PageContext, result: SearchResult): Html {
@@ -337,7 +343,7 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const found = html`<p class="lead" role="status">No public report was found for “${text}”.</p>`;
   // An ID is nothing else.
   if (!isNarrowed && reportId !== undefined)
-    return html`${found}${adviseOnReport(context, reportId, result.found.successor)}`;
+    return html`${result.found.successor === undefined && found}${adviseOnReport(context, reportId, result.found.successor)}`;
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });

@@ -32,9 +32,12 @@ export function serveSearch({ addRoute, describeContext, sendPage }: PageRoutes,
   addRoute("/search.csv", async (request, reply) => {
     const asked = readAsked(request.query as Record<string, unknown>);
     if (asked.unread.length > 0) return sendError(reply, refuseUnread("reports", "/search"));
-    const rows = isEmpty(asked) ? [] : listSearchRows((await run(request, reply, asked)).found);
+    const context = await describeContext(request);
+    const rows = isEmpty(asked)
+      ? []
+      : listSearchRows((await run(request, reply, asked)).found, context.appUrl);
     const { text, filters, page } = asked;
-    return sendSpreadsheet(request, reply, await describeContext(request), {
+    return sendSpreadsheet(request, reply, context, {
       name: [
         "reports",
         text,

@@ -791,27 +791,27 @@ it("lists are limited with searches for each client network", async () => {
 });
 
 it.each([
-  ["/check.csv?u=POLKPOLK1234", "/check.csv?u=ZZZZZZZZ1234&rows=decisions"],
+  ["/check.csv?u=POLKPOLK1234&rows=decisions", "/check.csv?u=ZZZZZZZZ1234&rows=decisions"],
   ["/findings.csv?program=93.778", "/findings.csv?auditee=ZZZZZZZZ1234"],
   ["/search.csv?q=Polk", "/search.csv?q=Atlantis"],
-])("files name their data set, its date and their address, also without rows: %s, %s", async (some, none) => {
-  const [{ id: dataSet, published } = { id: "", published: new Date(0) }] = await here.select(
-    "select id::text, published_at as published from publication.data_sets where state = 'live'",
-  );
-  const at = new Date(published).toISOString();
-  const files = await Promise.all([some, none].map(async (target) => (await ask(target)).text));
-  const [rows, noRows] = files.map((text) => parse(text, { columns: true, bom: true }));
-  expect(rows?.[0]).toMatchObject({ data_set: dataSet, data_set_published_at: at });
-  expect(rows?.[0]).toMatchObject({ source: expect.stringContaining(some) });
-  // Every program reads it as a heading.
-  expect(noRows).toEqual([]);
-  const [full = [], empty = []] = files.map(
-    (text) => (parse(text, { bom: true, toLine: 1 }) as string[][])[0],
-  );
-  expect(empty.slice(-4, -1)).toEqual(full.slice(-3));
-  const note = empty.at(-1) ?? "";
-  for (const part of [dataSet, at, none]) expect(note).toContain(part);
-});
+])(
+  "files name their data set, its date and their address, and have the same columns without rows: %s, %s",
+  async (some, none) => {
+    const [{ id: dataSet, published } = { id: "", published: new Date(0) }] = await here.select(
+      "select id::text, published_at as published from publication.data_sets where state = 'live'",
+    );
+    const at = new Date(published).toISOString();
+    const files = await Promise.all([some, none].map(async (target) => (await ask(target)).text));
+    const [rows, noRows] = files.map((text) => parse(text, { columns: true, bom: true }));
+    expect(rows?.[0]).toMatchObject({ data_set: dataSet, data_set_published_at: at });
+    expect(rows?.[0]).toMatchObject({ source: expect.stringContaining(some) });
+    expect(noRows).toEqual([]);
+    const [full = [], empty = []] = files.map(
+      (text) => (parse(text, { bom: true, toLine: 1 }) as string[][])[0],
+    );
+    expect(empty).toEqual(full);
+  },
+);
 
 it("changes are filtered by the name of an agency too", async () => {
   const { text } = await ask("/changes?aln=HHS");

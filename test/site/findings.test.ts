@@ -576,7 +576,10 @@ describe("a search for findings", () => {
   });
 
   it.each([
-    ["suspension or debarment", "“suspension” or “suspended”, or for “debarment”. To find only one"],
+    [
+      "suspension or debarment",
+      "“suspension” or “suspended”, or for “debarment”. Other forms of these words count too. To find only one",
+    ],
     [
       'bids -"three bids" -trucks or costs',
       "“bids” without “three bids” without “trucks”, or for “costs”.</p>",

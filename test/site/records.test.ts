@@ -310,7 +310,7 @@ describe("the page of a report", () => {
     expect([status, headers["cache-control"]]).toEqual([200, "public, no-cache"]);
     const [, card = ""] = /<article class="finding"[^>]*>(.*?)<\/article>/s.exec(text) ?? [];
     expect(read(card)).toContain(
-      "2023-001 material weakness repeat Programs 93.778 Medicaid 84.010 Title I Requirement allowable costs; reporting" +
+      "2023-001 material weakness repeat Programs 93.778 Medicaid 84.010 Title I Requirement B allowable costs; L reporting" +
         " Awards 2 awards, $2,000,000 expended, direct and passed through Repeat of 2022-004 , 2022-024 , 2021-001 (in no earlier public report of this auditee)",
     );
     expect(read(card)).toContain(
