@@ -236,7 +236,7 @@ function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): 
     ...ignored.map(
       ([field, text]) =>
         named[field] &&
-        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search the reports for “${text}”</a>${field === "auditee" && ", including similar names"}.`,
+        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search the reports for “${text}”</a>${field !== "program" && ", including similar names"}.`,
     ),
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     isPageUnread && "The page number was not understood. This is the first page.",

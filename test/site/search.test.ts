@@ -40,7 +40,7 @@ beforeAll(async () => {
       auditor_ein: "426005243",
     }),
     named(10, "Washington Academy", { auditee_state: "NH", auditee_city: "Springfield Hills" }),
-    named(11, "Olympia Clinic", { auditee_state: "WA" }),
+    named(11, "Olympia Clinic", { auditee_state: "WA", auditor_firm_name: "Marsh Stone Associates PLLC" }),
     named(12, "University of Iowa", { auditee_state: "IA", fac_accepted_date: "2020-01-01" }),
     named(13, "Drake University", { auditee_state: "IA", auditee_uei: "QWERTZUIOPAS" }),
     named(14, '<b onclick="alert(1)">50%_\\ Bold & Sons</b>'.replaceAll('"', '""'), { auditee_state: "TX" }),
@@ -331,6 +331,11 @@ describe("a search", () => {
     ["Xarbor Transit", "HARBOR TRANSIT"],
     ["Hiden Nation", undefined],
     ["Zzyzx", undefined],
+    // An auditor.
+    ["Marhs Stone Asociates", "Marsh Stone Associates PLLC"],
+    ["Marsh Ston Asociates WA", "Marsh Stone Associates PLLC", { state: "WA" }],
+    ["Marsh Ston Asociates TX", undefined],
+    ["Hiden Firm", undefined],
   ])("for %s suggests %s", async (typed, name, narrowed = {}) => {
     const { text } = await search(typed);
     const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];

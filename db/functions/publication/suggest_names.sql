@@ -1,6 +1,7 @@
 -- Compares at most 3,000 names whose words begin like those of the text. If none is similar, does the same with names and cities, and then
 -- with names that have all but one of these words. Reads as many names without each of the words, so that a common word does not crowd
 -- out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
+-- Last come the names of auditors. Few firms have many reports, so each name is compared once.
 --
 -- The index finds names of all states. If a state is given, up to 20,000 names are read, and only those of the state are compared.
 create or replace function publication.suggest_names(written text, in_state text default '')
@@ -15,27 +16,27 @@ declare
   queries tsquery[];
   found jsonb := '[]';
 begin
-  foreach pass in array array['names', 'names and cities', 'names without a word'] loop
-    exit when cardinality(beginnings) < case pass when 'names without a word' then 2 else 1 end;
+  foreach pass in array array['names', 'names and cities', 'names without a word', 'auditors', 'auditors without a word'] loop
+    continue when cardinality(beginnings) < case when pass like '% without a word' then 2 else 1 end;
     queries := case
-      when pass <> 'names without a word' then array[array_to_string(beginnings, ' & ')::tsquery]
+      when pass not like '% without a word' then array[array_to_string(beginnings, ' & ')::tsquery]
       else array(
         select array_to_string(beginnings[:place - 1] || beginnings[place + 1:], ' & ')::tsquery
         from generate_series(1, cardinality(beginnings)) as place
       )
     end;
-    select coalesce(jsonb_agg(ranked.auditee_name), '[]')
+    select coalesce(jsonb_agg(ranked.name), '[]')
     into found
     from (
-      select mode() within group (order by compared.auditee_name) as auditee_name
+      select mode() within group (order by compared.name) as name
       from unnest(queries) as query
       cross join lateral (
         (
           select
-            general.auditee_name,
+            general.auditee_name as name,
             case when in_state in ('', general.auditee_state) then extensions.unaccent("left"(general.auditee_name, 200)) end as spelling
           from disclosed.general
-          where pass <> 'names and cities' and extensions.name_words(general.auditee_name) @@ query
+          where pass in ('names', 'names without a word') and extensions.name_words(general.auditee_name) @@ query
           limit most / cardinality(queries)
         )
         union all
@@ -49,13 +50,22 @@ begin
           where pass = 'names and cities' and extensions.name_words(general.auditee_name || ', ' || general.auditee_city) @@ query
           limit most
         )
+        union all
+        select distinct auditors.name, extensions.unaccent("left"(auditors.name, 200))
+        from (
+          select general.auditor_firm_name as name
+          from disclosed.general
+          where pass in ('auditors', 'auditors without a word') and extensions.name_words(general.auditor_firm_name) @@ query
+            and in_state in ('', general.auditee_state)
+          limit most / cardinality(queries)
+        ) as auditors
       ) as compared
       cross join lateral extensions.word_similarity(spelled, compared.spelling) as similarity
       -- Swapped letters change three of a word's five to seven trigrams.
-      where similarity > case when pass = 'names without a word' then 0.6 else 0.4 end
+      where similarity > case when pass like '% without a word' then 0.6 else 0.4 end
       -- Names that differ only in case, accents or punctuation are the same.
-      group by lower(extensions.split_name(extensions.shorten_name(extensions.unaccent("left"(compared.auditee_name, 200)))))
-      order by max(similarity) desc, max(extensions.similarity(spelled, compared.spelling)) desc, min(compared.auditee_name)
+      group by lower(extensions.split_name(extensions.shorten_name(extensions.unaccent("left"(compared.name, 200)))))
+      order by max(similarity) desc, max(extensions.similarity(spelled, compared.spelling)) desc, min(compared.name)
       limit 5
     ) as ranked;
     exit when found <> '[]';
@@ -64,5 +74,5 @@ begin
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of auditees of public reports (if a state is given, only those in it) that, alone or with their cities, are spelled like the text, most similar first. Names that differ only in case, accents or punctuation are listed once.';
+  'Returns up to five names of auditees of public reports (if a state is given, only those in it) that, alone or with their cities, are spelled like the text, most similar first. If there is none, returns names of auditors. Names that differ only in case, accents or punctuation are listed once.';
 grant execute on function publication.suggest_names to site;
