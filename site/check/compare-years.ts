@@ -14,29 +14,41 @@ export function listYears(checked: CheckedEntry[], { years, isByYear }: WantedRe
 export const findReportOf = ({ reports }: CheckedEntry, year: string): CheckedResult | undefined =>
   reports.find(({ audit_year: each }) => each === year);
 
-/** How the findings of an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
+/** How an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
 export const changes = {
   more: "More findings",
   new: "More findings, none in the earlier report",
   fewer: "Fewer findings",
   none: "Fewer findings, none in the later report",
+  unclean: "No longer clean",
+  missing: "A report for an earlier year, none for the newest",
 } as const;
 export type Change = keyof typeof changes;
 
-/** Compares the newest two of the reports that are beside each other. Undefined if there is one, or as many findings. */
-export function judgeChange(entry: CheckedEntry, { years, aln }: Compared): Change | undefined {
-  const [newer, older] = years
-    .map((year) => findReportOf(entry, year))
-    .filter((report) => report !== undefined)
-    .map((report) => (aln === undefined ? report.findings : (report.findings_on_aln ?? 0)));
+const listCompared = (entry: CheckedEntry, years: string[]): CheckedResult[] =>
+  years.map((year) => findReportOf(entry, year)).filter((report) => report !== undefined);
+
+/** Compares the findings of the newest two of the reports that are beside each other. Undefined if there is one, or as many findings. */
+export function judgeChange(
+  entry: CheckedEntry,
+  { years, aln }: Compared,
+): "more" | "new" | "fewer" | "none" | undefined {
+  const [newer, older] = listCompared(entry, years).map((report) =>
+    aln === undefined ? report.findings : (report.findings_on_aln ?? 0),
+  );
   if (newer === undefined || older === undefined || newer === older) return undefined;
   if (older === 0) return "new";
   if (newer === 0) return "none";
   return newer > older ? "more" : "fewer";
 }
 
-/** Whether the findings of an entry changed in a way that is asked for. New findings are more, and no findings are fewer. */
+/** Whether an entry changed in a way that is asked for. New findings are more, and no findings are fewer. */
 export function hasChanged(entry: CheckedEntry, compared: Compared, change: Change): boolean {
+  const { years } = compared;
+  const [newer, older] = listCompared(entry, years);
+  if (change === "missing") return newer !== undefined && newer.audit_year !== years[0];
+  if (change === "unclean")
+    return newer !== undefined && older !== undefined && isClean(older) === true && isClean(newer) === false;
   const judged = judgeChange(entry, compared);
   return (
     judged === change || (judged === "new" && change === "more") || (judged === "none" && change === "fewer")

@@ -446,7 +446,7 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
       checked.filter((entry) => hasChanged(entry, { years, aln }, value as Change)).length,
     ),
   )}</ul></nav>
-<p class="hint">For each entry, the findings${aln && ` on ${aln}`} of the two newest of these reports are compared.</p>`;
+<p class="hint">For each entry, the two newest of these reports are compared${aln && `, by their findings on ${aln}`}.</p>`;
 }
 
 function writeFound(

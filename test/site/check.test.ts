@@ -425,30 +425,39 @@ describe("a list", () => {
     ["", "fewer", ["=cmd"], "none"],
     ["&aln=10", "new", ["Polk"], "new"],
     ["&aln=84", "more", [], "-"],
-  ])(
-    "of several years shows only entries whose findings changed: %s %s",
-    async (more, change, names, judged) => {
-      const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
-      const { text } = await ask(`/check?${list}&change=${change}`);
-      expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
-      const words = {
-        more: "More findings",
-        new: "More findings, none in the earlier report",
-        fewer: "Fewer findings",
-        none: "Fewer findings, none in the later report",
-      }[change];
-      expect(text).toContain(
-        `&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`,
-      );
-      expect(text).toMatch(/#rows">All \(4\)<\/a>/);
-      const csv = await ask(`/check.csv?${list}&change=${change}`);
-      expect(
-        (parse(csv.text, { columns: true, bom: true }) as object[]).map(
-          (row) => "change" in row && row.change,
-        ),
-      ).toEqual(names.map(() => judged));
-    },
-  );
+    ["", "unclean", ["Polk"], "new"],
+    ["", "missing", [], "-"],
+  ])("of several years shows only entries that changed: %s %s", async (more, change, names, judged) => {
+    const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
+    const { text } = await ask(`/check?${list}&change=${change}`);
+    expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
+    const words = {
+      more: "More findings",
+      new: "More findings, none in the earlier report",
+      fewer: "Fewer findings",
+      none: "Fewer findings, none in the later report",
+      unclean: "No longer clean",
+      missing: "A report for an earlier year, none for the newest",
+    }[change];
+    expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
+    expect(text).toMatch(/#rows">All \(4\)<\/a>/);
+    const csv = await ask(`/check.csv?${list}&change=${change}`);
+    expect(
+      (parse(csv.text, { columns: true, bom: true }) as object[]).map((row) => "change" in row && row.change),
+    ).toEqual(names.map(() => judged));
+  });
+
+  it("shows entries that have a report, but none for the newest year", async () => {
+    const setYear = (year: string) =>
+      here.select(`update disclosed.general set audit_year = '${year}' where report_id = '${id(5)}'`);
+    await setYear("2019");
+    onTestFinished(async () => {
+      await setYear("2023");
+    });
+    const list = "u=POLKPOLK1234,ELM4ELM41234,ZZZZZZZZ1234&year=all";
+    const rows = readRows((await ask(`/check?${list}&change=missing`)).text);
+    expect(rows.map(([auditee]) => auditee)).toEqual([expect.stringContaining("ELM4ELM41234")]);
+  });
 
   it.each(["all", "2023", "2022", "2023,2022"])("finds reports without an audit year: %s", async (year) => {
     const { status, text } = await ask(`/check?u=ASHASHASH123&year=${year}`);
