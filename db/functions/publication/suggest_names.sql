@@ -1,7 +1,8 @@
 -- Compares at most 3,000 names whose words begin like those of the text. If none is similar, does the same with names and cities, and then
 -- with names that have all but one of these words. Reads as many names without each of the words, so that a common word does not crowd
 -- out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
--- Last come the names of auditors. Few firms have many reports, so each name is compared once.
+-- Last come the names of auditors that have words that begin like the first two, because most firms are "… and Associates" or the like. Few
+-- firms have many reports, so each name is compared once.
 --
 -- The index finds names of all states. If a state is given, up to 20,000 names are read, and only those of the state are compared.
 create or replace function publication.suggest_names(written text, in_state text default '')
@@ -16,10 +17,11 @@ declare
   queries tsquery[];
   found jsonb := '[]';
 begin
-  foreach pass in array array['names', 'names and cities', 'names without a word', 'auditors', 'auditors without a word'] loop
-    continue when cardinality(beginnings) < case when pass like '% without a word' then 2 else 1 end;
+  foreach pass in array array['names', 'names and cities', 'names without a word', 'auditors'] loop
+    continue when cardinality(beginnings) < case pass when 'names without a word' then 2 else 1 end;
     queries := case
-      when pass not like '% without a word' then array[array_to_string(beginnings, ' & ')::tsquery]
+      when pass = 'auditors' then array[array_to_string(beginnings[:2], ' & ')::tsquery]
+      when pass <> 'names without a word' then array[array_to_string(beginnings, ' & ')::tsquery]
       else array(
         select array_to_string(beginnings[:place - 1] || beginnings[place + 1:], ' & ')::tsquery
         from generate_series(1, cardinality(beginnings)) as place
@@ -55,14 +57,14 @@ begin
         from (
           select general.auditor_firm_name as name
           from disclosed.general
-          where pass in ('auditors', 'auditors without a word') and extensions.name_words(general.auditor_firm_name) @@ query
+          where pass = 'auditors' and extensions.name_words(general.auditor_firm_name) @@ query
             and in_state in ('', general.auditee_state)
-          limit most / cardinality(queries)
+          limit most
         ) as auditors
       ) as compared
       cross join lateral extensions.word_similarity(spelled, compared.spelling) as similarity
       -- Swapped letters change three of a word's five to seven trigrams.
-      where similarity > case when pass like '% without a word' then 0.6 else 0.4 end
+      where similarity > case when pass in ('names without a word', 'auditors') then 0.6 else 0.4 end
       -- Names that differ only in case, accents or punctuation are the same.
       group by lower(extensions.split_name(extensions.shorten_name(extensions.unaccent("left"(compared.name, 200)))))
       order by max(similarity) desc, max(extensions.similarity(spelled, compared.spelling)) desc, min(compared.name)
