@@ -20,6 +20,11 @@ const text = z.string().nullable();
 /** The result of publication.list_related_programs(). */
 export const relatedPrograms = z.array(z.object({ aln: z.string(), findings: z.number() }));
 export type RelatedPrograms = z.infer<typeof relatedPrograms>;
+/** The result of publication.search_programs(). */
+export const namedPrograms = z.array(
+  z.object({ aln: z.string(), federal_program_name: text, awards: z.number() }),
+);
+export type NamedPrograms = z.infer<typeof namedPrograms>;
 /** A word or a phrase that was searched for. */
 const wordsPart = z.object({
   /** The word and words that auditors use for it, or a phrase. */
@@ -135,6 +140,9 @@ export function createFindingsReader(query: LimitedQuery) {
     /** Finds the IDs of auditees or auditors that have a name. */
     listNamedIds: async (visitor: Visitor, kind: "auditee" | "auditor", name: string, state?: string) =>
       namedIds.parse(await ask(visitor, "publication.list_named_ids($1, $2, $3)", kind, name, state)),
+    /** Finds the programs that have a name, those with the most awards. */
+    listPrograms: async (visitor: Visitor, name: string) =>
+      namedPrograms.parse(await ask(visitor, "publication.search_programs($1)", name)),
     list: async (visitor: Visitor, criteria: FindingCriteria & { texts?: "Y" }) =>
       listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
     describe: async (visitor: Visitor, criteria: FindingCriteria) =>

@@ -197,6 +197,12 @@ export function linkAsked(
   return linkFindings({ ...criteria, ...Object.fromEntries(typed), ...more }, page);
 }
 
+/** The address of a search with a program's number in the place of its name. */
+export function linkProgram({ criteria, ignored, ...asked }: AskedFindings, aln: string, page = 1): string {
+  const others = ignored.filter(([field]) => field !== "program");
+  return linkAsked({ ...asked, criteria, ignored: others }, ofProgram(aln), page);
+}
+
 /** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
 export function linkTogether({ aln, ...others }: FindingCriteria): string | undefined {
   const number = aln?.replace(/[A-Z]{1,3}$/, "");

@@ -14,6 +14,7 @@ import {
   type AskedFindings,
   linkAsked,
   linkFindings,
+  linkProgram,
   nameCriteria,
   readFindingCriteria,
 } from "./read-criteria.ts";
@@ -32,6 +33,13 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
     const visitor = identifyVisitor(request, reply);
     const { named, choices } = await findNamedIds(asked, (...name) => reader.listNamedIds(visitor, ...name));
+    const [, programName] = named.ignored.find(([field]) => field === "program") ?? [];
+    const programs =
+      programName && hasWords(programName) ? await reader.listPrograms(visitor, programName) : [];
+    const [program, ...others] = programs;
+    if (program && others.length === 0 && choices.length === 0)
+      return reply.redirect(linkProgram(named, program.aln, shown), 302);
+    if (program && programName !== undefined) choices.push({ field: "program", text: programName, programs });
     if (choices.length > 0)
       return sendPage(request, reply, writeChoices(await describeContext(request), named, choices), {
         isPrivate: true,

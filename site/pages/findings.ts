@@ -15,6 +15,7 @@ import {
   mostWithPhrases,
   mostWithTexts,
   type NamedIds,
+  type NamedPrograms,
   type WordsPart,
 } from "../findings/find-findings.ts";
 import {
@@ -29,6 +30,7 @@ import {
   isSeveral,
   linkAsked,
   linkFindings,
+  linkProgram,
   linkTogether,
   longestWords,
   type Several,
@@ -131,14 +133,12 @@ function writeNumbers({ criteria, found: { numbers } }: FindingsResult): Content
 const describe = ({ criteria, found: { names } }: FindingsResult): string[] =>
   describeCriteria(criteria, names).map(([, words]) => words);
 
-/** A name that was typed, and the IDs that it may mean. */
-export interface Choice {
-  field: "auditee" | "auditor";
-  text: string;
-  found: NamedIds;
-}
+/** A name that was typed, and what it may mean. */
+export type Choice =
+  | { field: "auditee" | "auditor"; text: string; found: NamedIds }
+  | { field: "program"; text: string; programs: NamedPrograms };
 
-/** The page that lists the auditees or auditors that have a name that was typed. */
+/** The page that lists the auditees, auditors or programs that have a name that was typed. */
 export function writeChoices(context: PageContext, asked: AskedFindings, choices: Choice[]): string {
   return writeDocument(context, {
     path: "/findings",
@@ -152,7 +152,17 @@ ${choices.map((choice) => writeChoice(asked, choice))}
   });
 }
 
-function writeChoice(asked: AskedFindings, { field, text, found }: Choice): Html {
+function writeChoice(asked: AskedFindings, choice: Choice): Html {
+  if (choice.field === "program") {
+    const items = choice.programs.map(
+      ({ aln, federal_program_name: name, awards }) =>
+        html`<li><a href="${linkProgram(asked, aln)}">${aln} ${name}</a> <span class="hint">${count(awards, "award")}</span></li>`,
+    );
+    return html`<nav aria-label="Choose a program"><h2>Which program?</h2>
+<p role="status">These programs have names with words that begin with “${choice.text}”, those with the most awards first. Choose one to see its findings.</p>
+<ul>${items}</ul></nav>`;
+  }
+  const { field, text, found } = choice;
   const more = found.total - found.ids.length;
   const items = found.ids.map(({ id, name, city, state, reports }) => {
     const link = linkAsked(asked, { [field]: id });
@@ -226,7 +236,7 @@ ${boxes("entity_type", Object.keys(entityTypes))}
 const named: Partial<Record<Field, string>> = {
   auditee: "No public report names such an auditee.",
   auditor: "No public report names such an auditor.",
-  program: "A program is named by its number.",
+  program: "No program has such a number or name.",
 };
 
 function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): Content {

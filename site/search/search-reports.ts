@@ -1,5 +1,10 @@
 import { z } from "zod";
-import { type RelatedPrograms, relatedPrograms } from "../findings/find-findings.ts";
+import {
+  type NamedPrograms,
+  namedPrograms,
+  type RelatedPrograms,
+  relatedPrograms,
+} from "../findings/find-findings.ts";
 import { findingCounts, resultParts } from "../report.ts";
 import { type SimilarId, unknownIds } from "../similar-ids.ts";
 import { type Successor, successors } from "../successors.ts";
@@ -37,12 +42,9 @@ const found = z.object({
     }),
   ),
 });
-const programs = z.array(
-  z.object({ aln: z.string(), federal_program_name: z.string().nullable(), awards: z.number() }),
-);
 /** The results of publication.search_reports(), search_programs(), list_related_programs() and, if nothing was found, suggest_names() and suggest_ids(). */
 export type Found = z.infer<typeof found> & {
-  programs: z.infer<typeof programs>;
+  programs: NamedPrograms;
   names: string[];
   /** UEIs or EINs that are similar to the one that was searched for. */
   similar: SimilarId[];
@@ -93,7 +95,7 @@ export function createSearch(query: LimitedQuery): Search {
     );
     return {
       ...found.parse(answer.found),
-      programs: programs.parse(answer.programs ?? []),
+      programs: namedPrograms.parse(answer.programs ?? []),
       names: z.array(z.string()).parse(answer.names ?? []),
       similar: [...unknownIds.parse(answer.unknown ?? []).values()].flat(),
       related: relatedPrograms.parse(answer.related ?? []),

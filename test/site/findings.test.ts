@@ -417,6 +417,7 @@ describe("a search for findings", () => {
     ["auditee=bold&state=TX,CA", "/findings?state=CA,TX&auditee=BBBBBBBB1234"],
     ["auditee=bold&state=CA,ZZ", "/findings?state=CA,ZZ&auditee=BBBBBBBB1234"],
     ["u=12-3456789&u=BBBBBBBB1234", "/findings?u=123456789,BBBBBBBB1234"],
+    ["program=medical+assist&state=TX", "/findings?state=TX&program=93.778"],
   ])("has one short address with its values in order: %s", async (query, location) => {
     const { status, headers } = await get(`/findings?${query}`);
     expect([status, headers.location]).toEqual([302, location]);
@@ -437,6 +438,20 @@ describe("a search for findings", () => {
     await page.getByRole("button", { name: "Search findings" }).click();
     await page.getByRole("status").getByText("3 findings: B allowable costs or L reporting or P").waitFor();
     expect(new URL(page.url()).search).toBe("?requirement=B,L,P");
+  });
+
+  it("lists the programs that have a name, those with the most awards first", async () => {
+    const { status, text: body } = await get("/findings?program=secret+weapons&year=2023");
+    expect(status).toBe(200);
+    expect(readStatus(body)).toContain(
+      "These programs have names with words that begin with “secret weapons”",
+    );
+    const [, list = ""] = /aria-label="Choose a program">(.*?)<\/nav>/s.exec(body) ?? [];
+    const links = Array.from(list.matchAll(/<a href="([^"]*)">(\S+) Secret Weapons/g), (link) =>
+      link.slice(1),
+    );
+    expect(links.length).toBeGreaterThan(1);
+    for (const [link, aln] of links) expect(link).toBe(`/findings?year=2023&amp;program=${aln}`);
   });
 
   it("in several states has no feed, because a feed is of one state", async () => {
