@@ -1,5 +1,6 @@
--- People type one wrong character, swap two neighbors, or lose or repeat a character. About 400 IDs differ from a UEI in one of these ways,
--- and 90 from an EIN. No index finds similar IDs, so each of them is looked up. UEIs have no letters O and I, so several of these letters count as one mistake.
+-- People type a wrong character, swap two neighbors, or leave out or add a character. About 400 IDs differ from a UEI in one of these ways,
+-- and 90 from an EIN. No index finds similar IDs, so each of them is looked up. UEIs have no letters O and I, so several of these letters
+-- count as one mistake.
 --
 -- The EINs of governments follow one another, so many of them differ in one digit. If more than three IDs are similar, only those with swapped
 -- neighbors are likely to be meant.
@@ -92,5 +93,5 @@ as $$
     on similar_ids.id = unknown.id and similar_ids.place <= 3 and (similar_ids.is_swap or similar_ids.number <= 3)
 $$;
 comment on function publication.suggest_ids is
-  'Returns those of the first 1,000 UEIs, EINs and report IDs that no public report has, in their order. The first 20 UEIs and EINs of these come with up to three UEIs or EINs of auditees of public reports that differ from them in one character (another one, one more or one less) or two swapped neighbors, and with the auditees'' names in the newest report.';
+  'Returns those of the first 1,000 UEIs, EINs and report IDs that no public report has, in their order. The first 20 UEIs and EINs of these come with up to three UEIs or EINs of auditees of public reports that differ from them by one wrong, extra or missing character or two swapped neighbors, and with the auditees'' names in the newest report.';
 grant execute on function publication.suggest_ids to site;

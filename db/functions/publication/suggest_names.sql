@@ -1,8 +1,8 @@
 -- Compares at most 3,000 names whose words begin like those of the text. If none is similar, does the same with names and cities, and then
 -- with names that have all but one of these words. Reads as many names without each of the words, so that a common word does not crowd
 -- out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
--- Last come the names of auditors that have words that begin like the first two, because most firms are "… and Associates" or the like. Few
--- firms have many reports, so each name is compared once.
+-- Auditors come last. Only the first two words are looked for, because most firms are "… and Associates" or the like. A few firms sign most
+-- reports, so each name is compared once.
 --
 -- The index finds names of all states. If a state is given, up to 20,000 names are read, and only those of the state are compared.
 create or replace function publication.suggest_names(written text, in_state text default '')
@@ -53,14 +53,15 @@ begin
           limit most
         )
         union all
-        select distinct auditors.name, extensions.unaccent("left"(auditors.name, 200))
+        select auditors.name, extensions.unaccent("left"(auditors.name, 200))
         from (
-          select general.auditor_firm_name as name
+          select general.auditor_firm_name as name, general.auditee_state
           from disclosed.general
           where pass = 'auditors' and extensions.name_words(general.auditor_firm_name) @@ query
-            and in_state in ('', general.auditee_state)
           limit most
         ) as auditors
+        where in_state in ('', auditors.auditee_state)
+        group by auditors.name
       ) as compared
       cross join lateral extensions.word_similarity(spelled, compared.spelling) as similarity
       -- Swapped letters change three of a word's five to seven trigrams.
