@@ -1,3 +1,4 @@
+import { isEin, isUei } from "../check/read-list.ts";
 import { describeFindings } from "../finding-words.ts";
 import { describeCriteria, linkFindings } from "../findings/read-criteria.ts";
 import { readFindingsText } from "../findings/read-text.ts";
@@ -77,7 +78,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   const reading = readings[chosen];
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
-${writeGroups(reading, found)}
+${writeGroups(reading, found, found.totals[chosen])}
 ${reading.criteria.report_ids === undefined && writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writeRelated(found)}
@@ -97,14 +98,16 @@ function writeGroups(
     criteria: { report_ids: [report] = [], state, agency, program, uei, ein, auditor_ein: auditor },
   }: Reading,
   { rows }: Found,
+  total: number | undefined,
 ): Content {
   if (report !== undefined)
     return html`<p><a href="/record/${report}">Findings, awards and all else in report ${report}</a></p>`;
   const auditee = uei ?? ein;
-  const auditees = new Set(rows.map(linkToAuditee));
-  const [only] = auditees.size === 1 && rows.length < pageRows ? auditees : [];
+  const [newest] = rows;
+  const isOfOne = rows.length === total && rows.every((row) => newest && isSameAuditee(row, newest));
+  const only = auditee === undefined && isOfOne && newest && linkToAuditee(newest);
   const links = [
-    auditee === undefined && only && html`<a href="${only}">${rows[0]?.auditee_name}</a>`,
+    only && html`<a href="${only}">${newest.auditee_name || "The auditee"}</a>`,
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
@@ -211,6 +214,26 @@ function writePrograms({ found: { programs } }: SearchResult, { criteria }: Read
   );
 }
 
+type FoundReport = Found["rows"][number];
+
+/** Whether two reports are of the same auditee. Older reports have no UEI, so EINs are compared. */
+function isSameAuditee(one: FoundReport, other: FoundReport): boolean {
+  const haveUeis = [one, other].every(({ auditee_uei: uei }) => isUei(uei ?? ""));
+  return (
+    linkToAuditee(one) === linkToAuditee(other) ||
+    (!haveUeis && isEin(one.auditee_ein ?? "") && one.auditee_ein === other.auditee_ein)
+  );
+}
+
+/** The reports of auditees that have the name and the city of another auditee on the page. */
+function findNamesakes(rows: FoundReport[]): Set<FoundReport> {
+  const named = rows.map((row) => ({ row, name: simplify(`${row.auditee_name}, ${row.auditee_city}`) }));
+  const ambiguous = named.filter(({ row, name }) =>
+    named.some((other) => other.name === name && !isSameAuditee(other.row, row)),
+  );
+  return new Set(ambiguous.map(({ row }) => row));
+}
+
 function writeRows({ criteria }: Reading, { rows }: Found): Html {
   const isOfAgency = criteria.agency !== undefined;
   const money = (dollars: number | null) => (dollars === null ? "not stated" : formatMoney(dollars));
@@ -232,19 +255,14 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     "Auditor",
     "Report",
   ];
-  const nameAuditee = ({ auditee_name: name, auditee_city: city }: (typeof rows)[number]) =>
-    simplify(`${name}, ${city}`);
-  const isAmbiguous = (row: (typeof rows)[number]) =>
-    rows.some(
-      (other) => nameAuditee(other) === nameAuditee(row) && linkToAuditee(other) !== linkToAuditee(row),
-    );
+  const namesakes = findNamesakes(rows);
   const listed = rows.map((row) => {
     const auditee = linkToAuditee(row);
     const auditor = linkToAuditor(row);
     return {
       cells: [
         html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
-          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>${isAmbiguous(row) && html` <code class="id hint">${auditee?.replace("/auditee/", "") ?? "no UEI or EIN"}</code>`}`,
+          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>${namesakes.has(row) && html` <code class="id hint">${auditee?.replace("/auditee/", "") ?? "no UEI or EIN"}</code>`}`,
         html`${row.audit_year || "not stated"} ${row.fy_end_date && html`<span class="hint">fiscal year ended <span class="unbroken">${row.fy_end_date}</span></span>`} ${auditee && html`<span class="hint"><a href="${auditee}">all years</a></span>`}`,
         html`<span class="unbroken">${row.fac_accepted_date ?? "not stated"}</span>`,
         writeVerdict(row),

@@ -89,7 +89,7 @@ export function createSearch(query: LimitedQuery): Search {
         words && text,
         program && `${agency}.${program}`,
         ids,
-        [uei ?? ein ?? text.replace("-", "").toUpperCase()],
+        [uei ?? ein ?? (words ?? text).replace("-", "").toUpperCase()],
         state ?? "",
       ],
     );

@@ -160,6 +160,20 @@ describe("a search", () => {
     expect((await search("Shelby County")).text).not.toContain('class="id hint"');
   });
 
+  it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
+    const setEin = (ein: string) =>
+      here.select(
+        `update disclosed.general set auditee_ein = ${ein} where auditee_name ilike 'harbor transit'`,
+      );
+    await setEin("'731234567'");
+    onTestFinished(async () => {
+      await setEin("null");
+    });
+    const { text } = await search("Harbor Transit");
+    expect(text).toContain('All years and findings: <a href="/auditee/');
+    expect(text).not.toContain('class="id hint"');
+  });
+
   it.each<[text: string, reports: number[]]>([
     ["Polk County Iowa", [1]],
     ["iowa polk county", [1]],
@@ -369,6 +383,7 @@ describe("a search", () => {
     ["42-6005234", "426005243", "POLK COUNTY, IOWA"],
     ["ABCDEFGH123", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
     ["abbcdefgh1234", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
+    ["ABCDEFGH123 IA 2023", "ABCDEFGH1234", "POLK COUNTY, IOWA"],
     ["42-60052433", "426005243", "POLK COUNTY, IOWA"],
     // One character from an ID that only a suppressed report has.
     ["HHHHHHHH1243", undefined, ""],
