@@ -25,14 +25,21 @@ export const changes = {
 } as const;
 export type Change = keyof typeof changes;
 
+/** The reports that are beside each other, the newest first. */
 const listCompared = (entry: CheckedEntry, years: string[]): CheckedResult[] =>
   years.map((year) => findReportOf(entry, year)).filter((report) => report !== undefined);
 
-/** Compares the findings of the newest two of the reports that are beside each other. Undefined if there is one, or as many findings. */
+/** Whether an ID has a report for an earlier year, but none for a year. A report ID has only one report. */
+const isMissing = ({ kind, report, other }: CheckedEntry, [year = ""]: string[]): boolean => {
+  const filed = (report ?? other)?.filed ?? [];
+  return kind !== "report ID" && !filed.includes(year) && filed.some((each) => each !== null && each < year);
+};
+
+/** Compares the findings of the newest two compared reports. Undefined if there is only one, or if both have as many. */
 export function judgeChange(
   entry: CheckedEntry,
   { years, aln }: Compared,
-): "more" | "new" | "fewer" | "none" | undefined {
+): Exclude<Change, "unclean" | "missing"> | undefined {
   const [newer, older] = listCompared(entry, years).map((report) =>
     aln === undefined ? report.findings : (report.findings_on_aln ?? 0),
   );
@@ -44,11 +51,11 @@ export function judgeChange(
 
 /** Whether an entry changed in a way that is asked for. New findings are more, and no findings are fewer. */
 export function hasChanged(entry: CheckedEntry, compared: Compared, change: Change): boolean {
-  const { years } = compared;
-  const [newer, older] = listCompared(entry, years);
-  if (change === "missing") return newer !== undefined && newer.audit_year !== years[0];
-  if (change === "unclean")
-    return newer !== undefined && older !== undefined && isClean(older) === true && isClean(newer) === false;
+  if (change === "missing") return isMissing(entry, compared.years);
+  if (change === "unclean") {
+    const [newer, older] = listCompared(entry, compared.years);
+    return newer !== undefined && older !== undefined && !!isClean(older) && isClean(newer) === false;
+  }
   const judged = judgeChange(entry, compared);
   return (
     judged === change || (judged === "new" && change === "more") || (judged === "none" && change === "fewer")

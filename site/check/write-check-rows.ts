@@ -39,7 +39,7 @@ export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
 export function explainMissing(entry: CheckedEntry): string {
   if (entry.kind === undefined)
     return isPlaceholder(entry.typed)
-      ? "not a UEI: old reports have this if theirs is not known"
+      ? "not a UEI: old reports without a UEI have this instead"
       : "not understood";
   return (entry.kind === "UEI" && explainUei(entry.id)) || answers[entry.kind];
 }

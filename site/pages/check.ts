@@ -16,7 +16,7 @@ import {
   dueFilters,
   filterDecisions,
 } from "../check/decisions.ts";
-import { type List, mostEntries } from "../check/read-list.ts";
+import { isPlaceholder, type List, mostEntries } from "../check/read-list.ts";
 import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
 import {
   describeAnswer,
@@ -130,11 +130,14 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
 
 function writeResult(context: PageContext, result: CheckResult): Content {
   const { list, checked, path } = result;
-  if (list.entries.length === 0 && checked.every(({ similar }) => similar.length === 0))
-    return html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
-  (such as 2023-06-GSAFAC-0000000001).</p>${writeUnread(list)}`;
+  const nothing =
+    list.entries.length === 0 &&
+    html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
+  (such as 2023-06-GSAFAC-0000000001).</p>`;
+  if (nothing && checked.every(({ similar }) => similar.length === 0))
+    return html`${nothing}${writeUnread(list)}`;
   return html`${path === undefined && writeAgain(result)}
-<p role="status">${describeList(result)}</p>
+${nothing || html`<p role="status">${describeList(result)}</p>`}
 ${result.wanted.isByYear && writeYears(result)}
 ${writeCorrected(result)}
 ${writeUnread(list)}
@@ -215,9 +218,13 @@ function writeFindingsLink(result: CheckResult): Content {
   return (
     link !== undefined &&
     result.decisions.length > 0 &&
-    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${years ? `for audit year${years.length > 1 ? "s" : ""} ${years.join(", ")}` : "in all years"}.</p>`
+    html`<p class="only-screen"><a href="${link}">Read the findings of this list</a>${aln && ` on ${aln}`}, ${describeYears(years)}.</p>`
   );
 }
+
+/** "in all years", "for audit years 2023, 2022" */
+const describeYears = (years: string[] | undefined): string =>
+  years ? `for audit year${years.length > 1 ? "s" : ""} ${years.join(", ")}` : "in all years";
 
 /** Links to the parts of a long page. */
 function writeJumps({ decisions }: CheckResult): Content {
@@ -262,13 +269,16 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
 }
 
 function writeUnread({ unread }: List): Content {
-  const shown = unread.slice(0, 20);
-  const more = unread.length - shown.length;
+  // The row of a placeholder says what it is.
+  const named = unread.filter((entry) => !isPlaceholder(entry));
+  const more = named.length - 20;
   return (
-    unread.length > 0 &&
-    html`<div class="notice"><p>Not understood (${formatNumber(unread.length)}): ${shown.map(
-      (entry, index) => html`${index > 0 && ", "}“${entry}”`,
-    )}${more > 0 && ` and ${formatNumber(more)} more`}. Check the spelling, or search for a name instead.</p></div>`
+    named.length > 0 &&
+    html`<div class="notice"><p>Not understood (${formatNumber(named.length)}): ${named
+      .slice(0, 20)
+      .map(
+        (entry, index) => html`${index > 0 && ", "}“${entry}”`,
+      )}${more > 0 && ` and ${formatNumber(more)} more`}. Check the spelling, or search for a name instead.</p></div>`
   );
 }
 
@@ -342,9 +352,11 @@ function describeDecisions({
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
   const hasAuditees = list.entries.some(({ kind }) => kind !== "report ID");
+  // A named report is checked whatever its year, unless years are compared.
+  const when = (hasAuditees || isByYear) && describeYears(years);
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
   ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on ${nameReports(list, "every report of these auditees")}
-  with findings${aln && ` on ${aln}`}${years ? `, for audit year ${years.join(", ")}` : hasAuditees && ", in all years"}.${
+  with findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
   }${!isByYear && hasAuditees && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
@@ -446,7 +458,7 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
       checked.filter((entry) => hasChanged(entry, { years, aln }, value as Change)).length,
     ),
   )}</ul></nav>
-<p class="hint">For each entry, the two newest of these reports are compared${aln && `, by their findings on ${aln}`}.</p>`;
+<p class="hint">For each entry, the two newest of these reports are compared.${aln && ` Only findings on ${aln} are counted, but “clean” concerns the whole report.`}</p>`;
 }
 
 function writeFound(
@@ -518,7 +530,7 @@ function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[
   return [
     auditee,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
-  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${report.resubmission_version > 1 && "; resubmitted, so the date is not when it was first filed"}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
+  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${report.resubmission_version > 1 && "; resubmitted (first filed earlier)"}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
     writeVerdict(report),
     number(report.findings),
     ...(wanted.aln ? [number(report.findings_on_aln)] : []),

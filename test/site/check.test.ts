@@ -203,7 +203,7 @@ describe("a list", () => {
     expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
   });
 
-  it("says that a report was resubmitted, because its date is not when it was first filed", async () => {
+  it("says that a resubmitted report was first filed earlier", async () => {
     const setVersion = (version: number) =>
       here.select(
         `update disclosed.general set resubmission_version = ${version} where report_id = '${id(1)}'`,
@@ -213,19 +213,19 @@ describe("a list", () => {
       await setVersion(0);
     });
     const [polk, mesa] = readRows((await ask("/check?u=POLKPOLK1234,MESAMESA1234")).text);
-    expect(polk?.[1]).toContain("resubmitted, so the date is not when it was first filed");
+    expect(polk?.[1]).toContain("resubmitted (first filed earlier)");
     expect(mesa?.[1]).not.toContain("resubmitted");
     expect((await ask(`/record/${id(1)}`)).text).toContain("(resubmitted: version 2)");
   });
 
-  it("has a row for what stands in the place of unknown UEIs", async () => {
-    const [polk, placeholder, mesa] = readRows(
-      (await ask("/check?u=POLKPOLK1234,GSA_MIGRATION,MESAMESA1234")).text,
-    );
+  it("has a row for the placeholder of unknown UEIs, which is no typo", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234,GSA_MIGRATION,MESAMESA1234");
+    const [polk, placeholder, mesa] = readRows(text);
     expect(placeholder?.slice(0, 2)).toEqual([
       "GSA_MIGRATION",
-      "not a UEI: old reports have this if theirs is not known",
+      "not a UEI: old reports without a UEI have this instead",
     ]);
+    expect(text).not.toContain("Not understood");
     expect([polk?.[3], mesa?.[3]]).toEqual(["2", "0"]);
   });
 
@@ -447,17 +447,21 @@ describe("a list", () => {
     ).toEqual(names.map(() => judged));
   });
 
-  it("shows entries that have a report, but none for the newest year", async () => {
-    const setYear = (year: string) =>
-      here.select(`update disclosed.general set audit_year = '${year}' where report_id = '${id(5)}'`);
-    await setYear("2019");
-    onTestFinished(async () => {
-      await setYear("2023");
-    });
-    const list = "u=POLKPOLK1234,ELM4ELM41234,ZZZZZZZZ1234&year=all";
-    const rows = readRows((await ask(`/check?${list}&change=missing`)).text);
-    expect(rows.map(([auditee]) => auditee)).toEqual([expect.stringContaining("ELM4ELM41234")]);
-  });
+  it.each(["all", "2023,2022"])(
+    "of %s shows auditees that have a report, but none for the newest year",
+    async (year) => {
+      const setYear = (year: string) =>
+        here.select(`update disclosed.general set audit_year = '${year}' where report_id = '${id(5)}'`);
+      await setYear("2019");
+      onTestFinished(async () => {
+        await setYear("2023");
+      });
+      // A report ID has no other years.
+      const list = `u=POLKPOLK1234,ELM4ELM41234,ZZZZZZZZ1234,${id(2)}&year=${year}`;
+      const rows = readRows((await ask(`/check?${list}&change=missing`)).text);
+      expect(rows.map(([auditee]) => auditee)).toEqual([expect.stringContaining("ELM4ELM41234")]);
+    },
+  );
 
   it.each(["all", "2023", "2022", "2023,2022"])("finds reports without an audit year: %s", async (year) => {
     const { status, text } = await ask(`/check?u=ASHASHASH123&year=${year}`);
@@ -563,6 +567,18 @@ describe("a list", () => {
       bom: true,
     });
     expect(saved?.answer).toBe(answers[0]);
+  });
+
+  it("without an ID suggests those that may be meant", async () => {
+    const { text } = await ask("/check?u=MESAMESA123");
+    expect(text).toContain("Nothing in the list is a UEI");
+    expect(text).not.toContain("no entries, ");
+    expect(readRows(text)[0]?.[1]).toContain("did you mean MESAMESA1234 (Mesa)?");
+  });
+
+  it("of report IDs has the decisions on all of them, whatever their year", async () => {
+    const { text } = await ask(`/check?u=${id(1)}&year=2022`);
+    expect(text.replace(/\s+/g, " ")).toContain("Decisions are due on the reports named with findings.");
   });
 
   it("suggests IDs for the first 20 entries without a public report, and says so", async () => {
