@@ -13,7 +13,7 @@ export const requirements: Words = codes.words["findings.type_requirement"];
 const findingFlags: Words = codes.names.finding_flags;
 /** What the flag "questioned costs" does not say. */
 export const questionedCostsNote =
-  "The data says only whether a finding has questioned costs, not how much. The amount is in the auditor’s text or the PDF. A finding that the data does not mark is not counted.";
+  "The data marks findings that have questioned costs, but does not say how much; see the auditor’s text or the PDF. Findings without the mark are not counted.";
 const grave = ["is_material_weakness", "is_modified_opinion", "is_questioned_costs"];
 
 /** The auditor's opinions on the financial statements, as columns of general. */
@@ -45,10 +45,13 @@ export const statesOpinion = (stated: Opinions): boolean =>
 export const isUnmodified = (stated: Opinions): boolean =>
   listOpinions(stated).every((code) => code === "unmodified_opinion" || code === "not_gaap");
 
+/** Describes a compliance requirement: "B allowable costs". */
+export const describeRequirement = (letter: string): string =>
+  `${letter} ${requirements[letter] ?? ""}`.trim();
+
 /** Describes letters of compliance requirements: "B allowable costs; L reporting". */
-export function describeRequirements(letters: string | null): string {
-  return [...(letters ?? "")].map((letter) => `${letter} ${requirements[letter] ?? ""}`.trim()).join("; ");
-}
+export const describeRequirements = (letters: string | null): string =>
+  [...(letters ?? "")].map(describeRequirement).join("; ");
 
 /** Writes the flags of a finding that are "Y", in words. */
 export function writeBadges(finding: Readonly<Record<string, unknown>>): Html | false {

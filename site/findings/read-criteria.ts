@@ -1,5 +1,5 @@
 import { nameList, readEin, readList, readUei } from "../check/read-list.ts";
-import { count, entityTypes, requirements } from "../finding-words.ts";
+import { count, describeRequirement, entityTypes, requirements } from "../finding-words.ts";
 import { capitalize } from "../format.ts";
 import { agencies, findState, states } from "../names.ts";
 import { readAlnOrAgency, readYear } from "../read-filters.ts";
@@ -220,7 +220,7 @@ export function describeValue(criterion: string, value: string): string {
     aln: (aln) => `Program ${aln}`,
     aln_and_letters: (aln) => `Program ${aln} with its letter codes`,
     agency: (agency) => `${agency} ${agencies[agency] ?? ""}`.trim(),
-    requirement: () => join((letter) => `${letter} ${requirements[letter] ?? ""}`.trim()),
+    requirement: () => join(describeRequirement),
     state: () => join((state) => states[state] ?? state),
     year: () => `Audit year ${join((year) => year)}`,
     entity_type: () => capitalize(join((type) => entityTypes[type] ?? type)),

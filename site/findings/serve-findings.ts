@@ -61,14 +61,17 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     return sendSpreadsheet(request, reply, context, {
       name: ["findings", ...nameCriteria(asked.criteria), hasTexts && "with-texts"],
       columns: [...columns, ...(hasTexts ? ["finding_text", "planned_action"] : [])],
-      rows: rows.map(({ matching, texts, ...row }) => ({
-        ...row,
-        ...(texts as object | undefined),
+      rows: rows.map(({ matching, texts, ...row }) => {
         // Without a filter of awards, all of them match.
-        matching_awards: matching ? (matching as Matching).awards : row.awards,
-        matching_amount_expended: matching ? (matching as Matching).amount_expended : row.amount_expended,
-        address: `${context.appUrl}/record/${row.report_id}`,
-      })),
+        const { awards, amount_expended } = (matching ?? row) as Matching;
+        return {
+          ...row,
+          ...(texts as object | undefined),
+          matching_awards: awards,
+          matching_amount_expended: amount_expended,
+          address: `${context.appUrl}/record/${row.report_id}`,
+        };
+      }),
     });
   });
   for (const kind of ["program", "agency", "state"] as const) {

@@ -1,6 +1,7 @@
 import { readChangesFilter } from "../changes-filter.ts";
 import {
   count,
+  describeRequirements,
   entityTypes,
   findRequirements,
   listSubjects,
@@ -283,7 +284,7 @@ function writeRelatedWords({ criteria: { words }, found }: FindingsResult): Cont
   const hasForms = alternatives.flat().some(({ forms }) => forms.length > 1);
   return (
     read !== "" &&
-    html`<p>Searched for ${read}.${hasForms && " Other forms of these words count too. To find only one of these words, put it in quotation marks."}</p>`
+    html`<p>Searched for ${read}.${hasForms && " Other forms of these words count too. To find only one form, put it in quotation marks."}</p>`
   );
 }
 
@@ -374,10 +375,6 @@ function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
 ${part("What the auditee plans", plan)}</div>`;
 }
 
-/** The requirements of a finding, with their letters, by which findings can be filtered. */
-const listRequirements = (letters: string | null): string =>
-  [...(letters ?? "")].map((letter) => describeValue("requirement", letter)).join("; ") || "not stated";
-
 /** Whether a search asks for a program. */
 const isAsked = ({ aln, aln_and_letters: together, agency }: FindingCriteria, program: string): boolean =>
   program === aln ||
@@ -401,7 +398,7 @@ function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
 <h2><a href="${link}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
-<p>Requirement: ${listRequirements(row.type_requirement)}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
+<p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
 ${criteria.auditee !== undefined ? writeBeside(row) : writeExcerpts(row)}
 ${isCut && html`<p><a href="${link}">Whole text and plan of finding ${number}</a></p>`}
 </article>

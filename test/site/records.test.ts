@@ -277,10 +277,10 @@ describe("the page of a report", () => {
   });
 
   it("says once that the data has no amounts of questioned costs, where a finding has some", async () => {
-    expect(
-      (await open(`/record/${id(1)}`)).match(/only whether a finding has questioned costs/g),
-    ).toHaveLength(1);
-    expect(await open(`/record/${id(2)}`)).not.toContain("only whether a finding has questioned costs");
+    expect((await open(`/record/${id(1)}`)).match(/marks findings that have questioned costs/g)).toHaveLength(
+      1,
+    );
+    expect(await open(`/record/${id(2)}`)).not.toContain("marks findings that have questioned costs");
   });
 
   it("and the search for findings say of a missing text the same, and where to look", async () => {
