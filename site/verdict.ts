@@ -33,7 +33,7 @@ interface Result extends Opinions {
 
 /** What isClean() means, for readers. */
 export const cleanNote =
-  "“Clean” means that a report has no findings, no modified opinion, and discloses no deficiency, noncompliance or going-concern doubt.";
+  "“Clean” means that a report has only unmodified opinions and no findings, and discloses no deficiency, material noncompliance or going-concern doubt.";
 
 /** Whether a report has no findings, no modified opinion and no disclosed problem. Undefined if it states no opinion. */
 export function isClean(report: Result): boolean | undefined {

@@ -77,7 +77,7 @@ ${
     : found.programs.length > 0 && [writeTable(found, asked), writePages(asked, last)]
 }
 <p>A finding counts for each program that it concerns. Numbers with letter codes, such as 84.425D, count as programs of their own.
-  Suppressed reports, and those that a public report replaced, are not counted. See all <a href="/totals">totals</a>.</p>
+  Suppressed reports and reports that a public report replaced are not counted. See all <a href="/totals">totals</a>.</p>
 ${writeExtract(context, {
   title,
   path: linkTo(asked),

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 /**
  * Watches the locks that requests wait for. Returns, by wait, the application names and sessions that hold them.
- * Autovacuum is left out: it cuts off empty pages of catalogs, and gives way to who waits (PostgreSQL: Routine Vacuuming).
+ * Autovacuum is left out: it truncates catalogs, and yields to sessions that wait for its lock (PostgreSQL: Routine Vacuuming).
  */
 async function watchWaits(signal: AbortSignal): Promise<Map<string, Set<string>>> {
   const client = await connect(target.databaseUrl, "test");
