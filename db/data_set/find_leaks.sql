@@ -374,11 +374,21 @@ begin
   if exists (
     select
     from (
-      select auditee_name from suppressed.general except select auditee_name from disclosed.general limit 10
-    ) as hidden_names
-    where publication.suggest_names(hidden_names.auditee_name) ? hidden_names.auditee_name
+      (
+        select auditee_name from suppressed.general
+        except (select auditee_name from disclosed.general union all select auditor_firm_name from disclosed.general)
+        limit 10
+      )
+      union all
+      (
+        select auditor_firm_name from suppressed.general
+        except (select auditee_name from disclosed.general union all select auditor_firm_name from disclosed.general)
+        limit 10
+      )
+    ) as hidden_names (name)
+    where publication.suggest_names(hidden_names.name) ? hidden_names.name
   ) then
-    return next 'publication.suggest_names() returns names of suppressed reports'' auditees, so the pages would show them.';
+    return next 'publication.suggest_names() returns names that only suppressed reports have, so the pages would show them.';
   end if;
   if exists (
     select

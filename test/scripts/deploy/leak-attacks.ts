@@ -333,7 +333,9 @@ export const attacks: Record<string, string> = {
   "update suppressed.general set auditee_uei = 'HHHHHHHH1234'; do $$ begin execute replace(pg_get_functiondef('publication.list_auditee_reports(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "describe_auditee() knows auditees that have only suppressed reports",
   "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text, text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
-    "suggest_names() returns names of suppressed reports' auditees",
+    "suggest_names() returns names that only suppressed reports have",
+  [`update suppressed.general set auditee_name = null, auditor_firm_name = 'Hidden Auditors'; ${withSuppressed("suggest_names")}`]:
+    "suggest_names() returns names that only suppressed reports have",
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.search_findings(jsonb, integer)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
     "search_findings() finds suppressed reports",
   "do $$ begin execute replace(replace(pg_get_functiondef('publication.export_findings(jsonb)'::regprocedure), 'disclosed.finding_summaries as', '(select (jsonb_populate_record(null::disclosed.finding_summaries, to_jsonb(general) || ''{\"reference_number\": \"1\", \"alns\": []}'')).* from suppressed.general) as'), 'join disclosed.general', 'join suppressed.general'); end $$":
