@@ -165,13 +165,13 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   );
 }
 
-/** Describes in words what the site's own links ask for, such as words of a name; returns other parameters as typed. */
+/** Describes in words what the site's own links ask for, such as words of a name; returns other parameters decoded. */
 function describeExtra(extra: string, labelOf: (name: string) => string): string {
   return decode(extra)
     .replace(/^(?:\w+\.)?or=\((\w+)\.is\.null,\1\.eq\.\)$/, (_all, name) => `${labelOf(name)} is not stated`)
     .replace(
       /^(auditor_)?words=(?:plfts|wfts)\(names\)\.(.+?)(?: or .+)?$/,
-      (_all, auditor, words) => `${auditor ? "Auditor" : "Auditee"} name has the words “${decode(words)}”`,
+      (_all, auditor, words) => `${auditor ? "Auditor" : "Auditee"} name has the words “${words}”`,
     );
 }
 
