@@ -65,9 +65,9 @@ export async function startSchedule(
   const server = await serveSchedule(parts, describe);
   timer?.schedule(refreshNow);
   const intervals = [
-    setInterval(() => readLiveDataSet(parts), pollMilliseconds),
-    setInterval(() => workHourly(parts), hourMilliseconds),
-    setInterval(() => compareLedger(parts), ledgerMilliseconds),
+    repeat(() => readLiveDataSet(parts), pollMilliseconds),
+    repeat(() => workHourly(parts), hourMilliseconds),
+    repeat(() => compareLedger(parts), ledgerMilliseconds),
   ];
   const [due] = timer?.previousRuns(1) ?? [];
   if (due !== undefined && (state.publishedAt === undefined || state.publishedAt < due)) {
@@ -93,6 +93,18 @@ export async function startSchedule(
       await server.close();
     },
   };
+}
+
+/** Repeats work, but never beside itself: while commits wait for a replica, its sessions would use up PostgreSQL's connections. */
+function repeat(work: () => Promise<void>, milliseconds: number): NodeJS.Timeout {
+  let isRunning = false;
+  return setInterval(async () => {
+    if (isRunning) return;
+    isRunning = true;
+    await work().finally(() => {
+      isRunning = false;
+    });
+  }, milliseconds);
 }
 
 /** The time between two refreshes in seconds, plus a day in case one fails. */

@@ -1,5 +1,6 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { withPublisher } from "../../../scripts/refresh/connect-publisher.ts";
@@ -99,6 +100,21 @@ describe("the refresh service", () => {
     });
     expect(await here.list("select right(report_id, 1) from disclosed.general")).toEqual(["1", "6"]);
   });
+
+  it("does not compare the ledger again while a comparison waits", async () => {
+    const listWaiting = () =>
+      here.list(
+        "select pid::text from pg_stat_activity where application_name = 'refresh' and wait_event = 'advisory'",
+      );
+    await withService("development", () =>
+      withPublisher({ connectionString: here.database.url }, async (client) => {
+        await client.query("select pg_advisory_lock(hashtext('ledger'))");
+        await expect.poll(listWaiting, { timeout: 15_000 }).toHaveLength(1);
+        await sleep(12_000);
+        expect(await listWaiting()).toHaveLength(1);
+      }),
+    );
+  }, 60_000);
 
   it("retries after 1, 5, 15 and 60 minutes, and stops once a refresh succeeds", async () => {
     await writeFile(path.join(here.directory, "general.csv"), "<html>\n");
