@@ -64,6 +64,8 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
     await type(page, /^Name of an auditee/, "anasco");
     await press(page, "Enter");
     await page.waitForURL(/\/search/);
+    // The auditee's page comes first, then its reports.
+    await tabTo(page, /Añasco/i);
     await tabTo(page, /Añasco/i);
     await press(page, "Enter");
     await page.waitForURL(/\/record\//);
