@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { repeat } from "../../shared/repeat.ts";
 import { serveMetrics, serveState } from "../../shared/serve-state.ts";
 import { readTimetable, timetable, timeZone } from "../../shared/timetable.ts";
 import { createReadinessCheck } from "../../shared/web/metrics.ts";
@@ -93,18 +94,6 @@ export async function startSchedule(
       await server.close();
     },
   };
-}
-
-/** Repeats work, but never beside itself: while commits wait for a replica, its sessions would use up PostgreSQL's connections. */
-function repeat(work: () => Promise<void>, milliseconds: number): NodeJS.Timeout {
-  let isRunning = false;
-  return setInterval(async () => {
-    if (isRunning) return;
-    isRunning = true;
-    await work().finally(() => {
-      isRunning = false;
-    });
-  }, milliseconds);
 }
 
 /** The time between two refreshes in seconds, plus a day in case one fails. */

@@ -1,6 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import type { Client } from "pg";
 import { describeError } from "../../shared/describe-error.ts";
+import { repeat } from "../../shared/repeat.ts";
 import { withPublisher } from "../refresh/connect-publisher.ts";
 import {
   beginLedger,
@@ -46,7 +47,7 @@ export async function keepLedger(
     if (now !== undefined && now !== problem) log("ledger", now);
     problem = now;
   };
-  const timer = setInterval(compare, pollMilliseconds);
+  const timer = repeat(compare, pollMilliseconds);
   onStop(async () => clearInterval(timer));
 }
 
