@@ -185,23 +185,20 @@ export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findi
 }
 
 /** The address of a search, including what was not understood. */
-export function linkAsked(
-  { criteria, ignored }: AskedFindings,
-  more: FindingCriteria = {},
-  page = 1,
-): string {
+export function linkAsked({ criteria, ignored }: AskedFindings, page = 1): string {
   const typed = ignored.map(([field, text]) => [
     field,
     isSeveral(field) ? [...splitList(criteria[field]), text].join() : text,
   ]);
-  return linkFindings({ ...criteria, ...Object.fromEntries(typed), ...more }, page);
+  return linkFindings({ ...criteria, ...Object.fromEntries(typed) }, page);
 }
 
-/** The address of a search with a program's number in the place of its name. */
-export function linkProgram({ criteria, ignored, ...asked }: AskedFindings, aln: string, page = 1): string {
-  const others = ignored.filter(([field]) => field !== "program");
-  return linkAsked({ ...asked, criteria, ignored: others }, ofProgram(aln), page);
-}
+/** A search with an ID or a number in the place of a name that was typed. */
+export const replaceName = (asked: AskedFindings, field: Field, found: FindingCriteria): AskedFindings => ({
+  ...asked,
+  criteria: { ...asked.criteria, ...found },
+  ignored: asked.ignored.filter(([other]) => other !== field),
+});
 
 /** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
 export function linkTogether({ aln, ...others }: FindingCriteria): string | undefined {

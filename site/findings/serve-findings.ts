@@ -5,18 +5,19 @@ import type { PageRoutes } from "../page-routes.ts";
 import { type Choice, writeChoices, writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeGroupChart, writeUnknownGroup } from "../pages/group.ts";
 import { readPage, refuseUnread } from "../read-filters.ts";
-import { identifyVisitor } from "../search/limit-queries.ts";
+import { identifyVisitor, type Visitor } from "../search/limit-queries.ts";
 import { hasWords } from "../search/readers.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { sendSvg } from "../send-svg.ts";
-import type { FindingsReader, NamedIds } from "./find-findings.ts";
+import type { FindingsReader } from "./find-findings.ts";
 import {
   type AskedFindings,
   linkAsked,
   linkFindings,
-  linkProgram,
   nameCriteria,
+  ofProgram,
   readFindingCriteria,
+  replaceName,
 } from "./read-criteria.ts";
 
 /** Serves searches for findings, as a page and as CSV, and the pages of programs, agencies and states. */
@@ -32,19 +33,12 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     if (isClear(asked) && page !== undefined && isLong)
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
     const visitor = identifyVisitor(request, reply);
-    const { named, choices } = await findNamedIds(asked, (...name) => reader.listNamedIds(visitor, ...name));
-    const [, programName] = named.ignored.find(([field]) => field === "program") ?? [];
-    const programs =
-      programName && hasWords(programName) ? await reader.listPrograms(visitor, programName) : [];
-    const [program, ...others] = programs;
-    if (program && others.length === 0 && choices.length === 0)
-      return reply.redirect(linkProgram(named, program.aln, shown), 302);
-    if (program && programName !== undefined) choices.push({ field: "program", text: programName, programs });
+    const { named, choices } = await findNamed(asked, reader, visitor);
     if (choices.length > 0)
       return sendPage(request, reply, writeChoices(await describeContext(request), named, choices), {
         isPrivate: true,
       });
-    if (named.ignored.length < asked.ignored.length) return reply.redirect(linkAsked(named, {}, shown), 302);
+    if (named.ignored.length < asked.ignored.length) return reply.redirect(linkAsked(named, shown), 302);
     const found = await reader.search(visitor, asked.criteria, shown);
     const context = await describeContext(request);
     const body = writeFindings(context, { ...asked, page: shown, isPageUnread: page === undefined, found });
@@ -83,23 +77,30 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
 }
 
 /**
- * Finds the IDs of an auditee and an auditor that were typed as names. A name of one ID becomes that ID. Of a name of several, the visitor
- * chooses one.
+ * Finds the auditee, the auditor and the program that were typed as names. A name of one becomes its ID or number. Of a name of several, the
+ * visitor chooses one.
  */
-async function findNamedIds(
+async function findNamed(
   asked: AskedFindings,
-  list: (kind: "auditee" | "auditor", name: string, state?: string) => Promise<NamedIds>,
+  reader: FindingsReader,
+  visitor: Visitor,
 ): Promise<{ named: AskedFindings; choices: Choice[] }> {
-  const named = { ...asked, criteria: { ...asked.criteria }, ignored: [...asked.ignored] };
+  let named = asked;
   const choices: Choice[] = [];
   for (const [field, text] of asked.ignored) {
-    if ((field !== "auditee" && field !== "auditor") || !hasWords(text)) continue;
-    const found = await list(field, text, field === "auditee" ? asked.criteria.state : undefined);
-    if (found.total > 1) choices.push({ field, text, found });
-    const [only] = found.ids;
-    if (found.total !== 1 || only === undefined) continue;
-    named.criteria[field] = only.id;
-    named.ignored = named.ignored.filter(([other]) => other !== field);
+    if (!hasWords(text)) continue;
+    if (field === "program") {
+      const programs = await reader.listPrograms(visitor, text);
+      const [first] = programs;
+      if (programs.length > 1) choices.push({ field, text, programs });
+      else if (first) named = replaceName(named, field, ofProgram(first.aln));
+    } else if (field === "auditee" || field === "auditor") {
+      const state = field === "auditee" ? asked.criteria.state : undefined;
+      const found = await reader.listNamedIds(visitor, field, text, state);
+      const [first] = found.ids;
+      if (found.total > 1) choices.push({ field, text, found });
+      else if (first) named = replaceName(named, field, { [field]: first.id });
+    }
   }
   return { named, choices };
 }

@@ -31,9 +31,10 @@ import {
   isSeveral,
   linkAsked,
   linkFindings,
-  linkProgram,
   linkTogether,
   longestWords,
+  ofProgram,
+  replaceName,
   type Several,
   splitList,
   writeProgram,
@@ -157,7 +158,7 @@ function writeChoice(asked: AskedFindings, choice: Choice): Html {
   if (choice.field === "program") {
     const items = choice.programs.map(
       ({ aln, federal_program_name: name, awards }) =>
-        html`<li><a href="${linkProgram(asked, aln)}">${aln} ${name}</a> <span class="hint">${count(awards, "award")}</span></li>`,
+        html`<li><a href="${linkAsked(replaceName(asked, "program", ofProgram(aln)))}">${aln} ${name}</a> <span class="hint">${count(awards, "award")}</span></li>`,
     );
     return html`<nav aria-label="Choose a program"><h2>Which program?</h2>
 <p role="status">These programs have names with words that begin with “${choice.text}”, those with the most awards first. Choose one to see its findings.</p>
@@ -166,7 +167,7 @@ function writeChoice(asked: AskedFindings, choice: Choice): Html {
   const { field, text, found } = choice;
   const more = found.total - found.ids.length;
   const items = found.ids.map(({ id, name, city, state, reports }) => {
-    const link = linkAsked(asked, { [field]: id });
+    const link = linkAsked(replaceName(asked, field, { [field]: id }));
     const place = [city, state].filter(Boolean).join(", ");
     return html`<li><a href="${link}">${name || "not stated"}</a> <span class="hint">${[place, `${id.length === 9 ? "EIN" : "UEI"} ${id}`, count(reports, "public report")].filter(Boolean).join(" · ")}</span></li>`;
   });
