@@ -18,8 +18,8 @@ const notRedeemed = makeUnavailable("The token was not used.");
 
 /** Shorter than any client's patience. A commit may wait for a replica without end (docs/scaling.md, Failover). */
 const redemptionLimit = { query_timeout: 4000 };
-/** The database refused to write, because no replica confirms it (access.require_confirmed_writes). */
-const insufficientResources = "53000";
+/** SQLSTATE of request.refuse(): no replica confirms writes (access.require_confirmed_writes). */
+const refused = "PGRST";
 
 /** The database failed while it redeemed a token, so the token may or may not have been redeemed. */
 class RedemptionUncertain extends DatabaseUnavailable {
@@ -53,7 +53,7 @@ export function serveDownloads(
     const [redeemed] = await queryDatabase(pool, redemption, [token], redemptionLimit).catch(
       (error: DatabaseUnavailable) => {
         const { message, cause } = error;
-        if (cause instanceof DatabaseError && cause.code === insufficientResources) throw error;
+        if (cause instanceof DatabaseError && cause.code === refused) throw error;
         throw new RedemptionUncertain(message, { cause });
       },
     );

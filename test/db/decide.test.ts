@@ -121,9 +121,9 @@ describe("until a data set is published", () => {
     ["a read with any ETag", {}, { "if-none-match": "*" }],
     ["HEAD", { method: "HEAD" }],
     ["a call", { method: "POST", path: "/rpc/other_function" }],
-  ])("%s with a valid key gets 503", async (_what, request, headers) => {
+  ])("%s with a valid key gets 504, which the gateway sends as 503", async (_what, request, headers) => {
     const sent = { "x-api-key-sha256": hash, ...headers };
-    expect(await authorize(sent, { ...request, before })).toEqual({ code: "no_data_set", status: 503 });
+    expect(await authorize(sent, { ...request, before })).toEqual({ code: "no_data_set", status: 504 });
   });
 
   it("invalid keys, keys without Tribal access and switched-off services are refused as before", async () => {
@@ -136,7 +136,7 @@ describe("until a data set is published", () => {
       );
     const off = `${before}; update publication.settings set is_switched_on = false`;
     const answer = await authorize({ "x-api-key-sha256": hash }, { before: off });
-    expect(answer).toEqual({ code: "service_switched_off", status: 503 });
+    expect(answer).toEqual({ code: "service_switched_off", status: 504 });
   });
 
   it("the API's description is served", async () => {

@@ -21,7 +21,7 @@ import { queryOn } from "../support/query-on.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
 // A server whose commits wait for a replica (synchronous_standby_names): reads never wait for it, and calls and redemptions
-// get 503 while it is away.
+// get 503 (from PostgREST 504, see request.refuse) while it is away.
 
 const own = useOwnServer(({ url }) => deployDatabase(url));
 const query = async (sql: string, values: unknown[] = []) => (await own.client.query(sql, values)).rows;
@@ -140,9 +140,9 @@ describe("without a replica", () => {
     await end();
   });
 
-  it("a call gets 503 and creates no token", async () => {
+  it("a call gets 504 from PostgREST and creates no token", async () => {
     const answer = await requestAccess(tribal);
-    expect([answer.status, answer.json.code]).toEqual([503, "53000"]);
+    expect([answer.status, answer.json.code]).toEqual([504, "writes_not_confirmed"]);
     expect(await countTokens()).toBe(0);
   });
 
@@ -218,16 +218,16 @@ describe("with a replica", () => {
   it("a call gets its token, also if the owner may not see the state of replication", async () => {
     expect((await requestAccess(tribal)).status).toBe(200);
     await query(
-      "create role plain; grant usage on schema access to plain; alter function access.require_confirmed_writes owner to plain",
+      "create role plain; grant usage on schema access, request to plain; grant execute on function request.refuse to plain; alter function access.require_confirmed_writes owner to plain",
     );
     expect((await requestAccess(tribal)).status).toBe(200);
     await query("alter function access.require_confirmed_writes owner to postgres");
   });
 
-  it("a call gets 503 if commits wait for more replicas than there are", async () => {
+  it("a call gets 504 from PostgREST if commits wait for more replicas than there are", async () => {
     for (const names of ["ANY 2 (standby, other)", "2 (standby, other)", "FIRST 2 (standby, other)"]) {
       await setStandbys(names);
-      expect([names, (await requestAccess(tribal)).status]).toEqual([names, 503]);
+      expect([names, (await requestAccess(tribal)).status]).toEqual([names, 504]);
     }
     await setStandbys("standby");
   });
@@ -245,10 +245,10 @@ describe("with a replica", () => {
     await expect.poll(isOn).toBe(true);
   });
 
-  it("a call gets 503 while the replica does not answer, and a token afterwards", async () => {
+  it("a call gets 504 from PostgREST while the replica does not answer, and a token afterwards", async () => {
     const count = await countTokens();
     process.kill(standby.receiver, "SIGSTOP");
-    expect((await requestAccess(tribal)).status).toBe(503);
+    expect((await requestAccess(tribal)).status).toBe(504);
     expect(await countTokens()).toBe(count);
     process.kill(standby.receiver, "SIGCONT");
     await expect.poll(async () => (await requestAccess(tribal)).status).toBe(200);

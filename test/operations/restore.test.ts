@@ -1,5 +1,6 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { escapeLiteral } from "pg";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { deployDatabase, repositoryDirectory } from "../../scripts/deploy/deploy-database.ts";
@@ -173,16 +174,24 @@ it("the ledger gets the suppressions and revocations of a backup that has no ent
   expect(rows).toEqual(await queryOn(old.url, entries));
 });
 
-it("until an operator names the ledger of a restored database, requests get 503 and publications are refused", async () => {
+// PostgREST's 504 is the gateway's 503 (request.refuse).
+it("until an operator names the ledger of a restored database, requests get 504 from PostgREST, which keeps its connections, and publications are refused", async () => {
+  const readConnections = () =>
+    queryOn(fresh.url, "select pid from pg_stat_activity where application_name like 'PostgREST%' order by pid");
   for (const key of ["individual", "tribal"])
-    expect(await ask(key, "/general")).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
+    expect(await ask(key, "/general")).toMatchObject({ status: 504, json: { code: "service_switched_off" } });
+  const connections = await readConnections();
+  expect(connections).not.toEqual([]);
+  for (const key of ["individual", "tribal"]) await ask(key, "/general");
+  await sleep(500);
+  expect(await readConnections()).toEqual(connections);
   await expect(publish(fresh)).rejects.toThrow("This database was restored, or copied from another server.");
   await withPublisher({ connectionString: fresh.url }, (client) => continueLedger(client, undefined));
 });
 
-it("until the data set is published again, valid keys get 503 and revoked ones 401", async () => {
+it("until the data set is published again, valid keys get 504 from PostgREST and revoked ones 401", async () => {
   for (const path of ["/general", `/general?report_id=eq.${report}`])
-    expect(await ask("individual", path)).toMatchObject({ status: 503, json: { code: "no_data_set" } });
+    expect(await ask("individual", path)).toMatchObject({ status: 504, json: { code: "no_data_set" } });
   expect(await ask("revoked", "/general")).toMatchObject({ status: 401 });
   const rows = await readAll(fresh, "publication.data_sets");
   expect(rows.length).toBeGreaterThan(0);
@@ -203,7 +212,7 @@ it("the data set can be published from its source again, although the history al
   expect(await publish(fresh)).toMatchObject({ outcome: "published" });
   isPublished = true;
   await reader;
-  expect([...seen]).toEqual(["503 no_data_set", '200 [{"auditee_uei":"UEI1"}]']);
+  expect([...seen]).toEqual(["504 no_data_set", '200 [{"auditee_uei":"UEI1"}]']);
   const read = async (key: string, id: string) => (await ask(key, `/general?report_id=eq.${id}`)).json;
   expect(await read("individual", report)).toMatchObject([{ auditee_uei: "UEI1" }]);
   expect(await read("individual", hidden)).toMatchObject([{ auditee_uei: null }]);

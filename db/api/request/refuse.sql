@@ -1,5 +1,6 @@
 -- Ends the request with an HTTP status and PostgREST's error body (PostgREST: RAISE with SQLSTATE 'PGRST'). Proxy-Status
--- repeats the code (RFC 9209), because a response to HEAD has no body. PostgREST 13 and later add the same header.
+-- repeats the code (RFC 9209), because a response to HEAD has no body. PostgREST 13 and later add the same header. After
+-- each 503, PostgREST connects again and loads its schema cache (App.hs), so 504 stands for 503, and the gateway sends 503.
 create function request.refuse(
   status integer,
   code text,
@@ -15,7 +16,8 @@ begin
   raise sqlstate 'PGRST' using
     message = jsonb_build_object('code', code, 'message', message, 'details', details, 'hint', hint)::text,
     detail = jsonb_build_object(
-      'status', status, 'headers', jsonb_build_object('Proxy-Status', 'PostgREST; error=' || code) || headers
+      'status', case status when 503 then 504 else status end,
+      'headers', jsonb_build_object('Proxy-Status', 'PostgREST; error=' || code) || headers
     )::text;
 end
 $$;

@@ -29,16 +29,17 @@ begin
       return new;
     end if;
     if attached < required or clock_timestamp() > deadline then
-      raise exception 'The service cannot create or redeem tokens now, because no replica confirms writes.' using
-        errcode = 'insufficient_resources',
-        hint = 'Send the request again in half a minute.';
+      perform request.refuse(
+        503, 'writes_not_confirmed', 'The service cannot create or redeem tokens now, because no replica confirms writes.',
+        null, 'Send the request again in half a minute.'
+      );
     end if;
     perform pg_sleep(0.005);
   end loop;
 end
 $$;
 comment on function access.require_confirmed_writes is
-  'Trigger that refuses to create or redeem a token unless as many replicas as its commit waits for have confirmed a write just now, within 2 seconds. PostgREST answers its error with 503.';
+  'Trigger that refuses to create or redeem a token unless as many replicas as its commit waits for have confirmed a write just now, within 2 seconds. The request gets 503.';
 
 -- Triggers run in the order of their names, so this one runs before the download is recorded.
 create or replace trigger access_tokens_are_replicated

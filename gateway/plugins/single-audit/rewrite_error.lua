@@ -124,7 +124,7 @@ function rewrite_error.rewrite_head(source, status, sent, path, connect_times)
   elseif status < 500 and file_access.matches(path) and is_unclear_access(status, code) then
     return status, refusal.proxy_status(file_access.incomplete.code)
   end
-  -- PostgREST sends 504 only if all its database connections are in use (PGRST003).
+  -- PostgREST sends 504 if all its database connections are in use (PGRST003). For request.refuse(), 504 stands for 503.
   return status == 504 and 503 or status, sent
 end
 

@@ -56,9 +56,9 @@ describe("a publication", () => {
   it("leaves requests switched off until an operator switches them on", async () => {
     const page = () => service.request("/general?select=report_id&limit=1");
     expect(await here.refresh("--requests", "off")).toMatchObject({ code: 0 });
-    expect(await page()).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
+    expect(await page()).toMatchObject({ status: 504, json: { code: "service_switched_off" } });
     await publishReports(1);
-    expect((await page()).status).toBe(503);
+    expect((await page()).status).toBe(504);
     expect(await here.refresh("--requests", "on")).toMatchObject({ code: 0 });
     const { status, headers } = await page();
     expect(status).toBe(200);
