@@ -201,16 +201,19 @@ function writeNames({ text, filters, readings, found: { names } }: SearchResult)
   );
 }
 
-/** Links to the reports of programs whose names have the words that were searched for, in the same state and year. */
-function writePrograms({ found: { programs } }: SearchResult, { criteria }: Reading): Content {
+/** Links to the reports of programs whose names have, or are similar to, the words that were searched for, in the same state and year. */
+function writePrograms(
+  { found: { programs, similarPrograms } }: SearchResult,
+  { criteria }: Reading,
+): Content {
   const { state, year } = criteria;
-  const links = programs.map(({ aln, federal_program_name: name, awards }) => {
+  const links = [...programs, ...similarPrograms].map(({ aln, federal_program_name: name, awards }) => {
     const search = [aln, state, year].filter(Boolean).join(" ");
     return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
   });
   return (
     links.length > 0 &&
-    html`<nav aria-label="Programs"><p>Reports with awards of a program with this name:</p><ul>${links}</ul></nav>`
+    html`<nav aria-label="Programs"><p>Reports with awards of a program with ${programs.length > 0 ? "this" : "a similar"} name:</p><ul>${links}</ul></nav>`
   );
 }
 

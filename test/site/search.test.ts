@@ -318,6 +318,8 @@ describe("a search", () => {
   it.each([
     ["Medicaid California", "93.778+CA", "93.778 Medical Assistance Program"],
     ["title XIX 2023", "93.778+2023", "93.778 Medical Assistance Program"],
+    ["Medcial Asistance California", "93.778+CA", "93.778 Medical Assistance Program"],
+    ["Secrt Weapon", undefined, ""],
     ["secret weapons", undefined, ""],
   ])("for a program's name, %s, leads to its reports", async (typed, link, name) => {
     const [, ...found] =
