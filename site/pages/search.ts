@@ -228,11 +228,18 @@ function isSameAuditee(one: FoundReport, other: FoundReport): boolean {
   );
 }
 
-/** The reports of auditees that have the name and the city of another auditee on the page. */
-function findNamesakes(rows: FoundReport[]): Set<FoundReport> {
-  const named = rows.map((row) => ({ row, name: simplify(`${row.auditee_name}, ${row.auditee_city}`) }));
+const isSameAuditor = (one: FoundReport, other: FoundReport): boolean =>
+  linkToAuditor(one) === linkToAuditor(other);
+
+/** The reports of those that have the name of another on the page. */
+function findNamesakes(
+  rows: FoundReport[],
+  nameRow: (row: FoundReport) => string,
+  isSame: (one: FoundReport, other: FoundReport) => boolean,
+): Set<FoundReport> {
+  const named = rows.map((row) => ({ row, name: simplify(nameRow(row)) }));
   const ambiguous = named.filter(({ row, name }) =>
-    named.some((other) => other.name === name && !isSameAuditee(other.row, row)),
+    named.some((other) => other.name === name && !isSame(other.row, row)),
   );
   return new Set(ambiguous.map(({ row }) => row));
 }
@@ -258,7 +265,12 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     "Auditor",
     "Report",
   ];
-  const namesakes = findNamesakes(rows);
+  const namesakes = findNamesakes(
+    rows,
+    ({ auditee_name: name, auditee_city: city }) => `${name}, ${city}`,
+    isSameAuditee,
+  );
+  const firms = findNamesakes(rows, ({ auditor_firm_name: name }) => name ?? "", isSameAuditor);
   const listed = rows.map((row) => {
     const auditee = linkToAuditee(row);
     const auditor = linkToAuditor(row);
@@ -272,7 +284,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
-        auditor ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>` : "not stated",
+        auditor
+          ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>${firms.has(row) && html` <code class="id hint">${row.auditor_ein || "no EIN"}</code>`}`
+          : "not stated",
         html`<code class="id">${row.report_id}</code>
           <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],
@@ -337,6 +351,7 @@ export const searchColumns = [
   "total_amount_expended",
   "matching_amount_expended",
   "auditor_firm_name",
+  "auditor_ein",
   "address",
 ] as const;
 

@@ -160,6 +160,21 @@ describe("a search", () => {
     expect((await search("Shelby County")).text).not.toContain('class="id hint"');
   });
 
+  it("tells auditors with the same name by their EINs", async () => {
+    const mark = /<a href="[^"]*">Firm<\/a> <code class="id hint">([^<]*)</g;
+    const list = async () =>
+      Array.from((await search("Shelby County")).text.matchAll(mark), ([, ein]) => ein);
+    expect(await list()).toEqual([]);
+    const setEin = (ein: string) =>
+      here.select(`update disclosed.general set auditor_ein = ${ein} where auditee_name = 'SHELBY COUNTY'`);
+    await setEin("'551122336'");
+    onTestFinished(async () => {
+      await setEin("null");
+    });
+    expect(await list()).toEqual(["no EIN", "551122336"]);
+    expect((await get("/search.csv?q=Shelby+County")).text).toMatch(/,Firm,[^,]*551122336[^,]*,/);
+  });
+
   it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
     const setEin = (ein: string) =>
       here.select(
