@@ -8,7 +8,14 @@ import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Filter, largestLimit } from "../query.ts";
 import { listExamples } from "../search/list-examples.ts";
-import { correctState, type Filters, findNamed, longestSearch, type Reading } from "../search/read-search.ts";
+import {
+  correctState,
+  describeNarrowing,
+  type Filters,
+  findNamed,
+  longestSearch,
+  type Reading,
+} from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { simplify } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
@@ -217,6 +224,20 @@ function writePrograms(
   );
 }
 
+/** If nothing but programs has the name, they are the answer. */
+function writeNamedPrograms(result: SearchResult): Content {
+  const { readings, found } = result;
+  const named = findNamed(readings);
+  const names = found.programs.length === 1 ? "A program has a name" : "Programs have names";
+  return (
+    found.programs.length > 0 &&
+    named !== undefined &&
+    html`<p class="lead" role="status">${names} with the words “${named.criteria.name}”.
+  No auditee, auditor or city with this name was found${describeNarrowing(named.criteria)}.</p>
+${writePrograms(result, named)}`
+  );
+}
+
 type FoundReport = Found["rows"][number];
 
 /** Whether two reports are of the same auditee. Older reports have no UEI, so EINs are compared. */
@@ -383,14 +404,14 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
-  return html`${found}
+  return html`${writeNamedPrograms(result) || found}
 ${writeSimilar(result.found.similar)}
 ${!isNarrowed && auditee !== undefined && adviseOnAuditee(context, auditee, result.found.similar)}
 ${writeRelated(result.found)}
 ${writeFindingsLink(result)}
 ${writeTexts(result)}
 ${writeNames(result)}
-${readings[0] && writePrograms(result, readings[0])}
+${result.found.programs.length === 0 && readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What the search looked for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Reports ${words}</li>`)}</ul>`}

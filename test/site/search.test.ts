@@ -344,6 +344,25 @@ describe("a search", () => {
     expect(found).toEqual(link === undefined ? [] : [link, name]);
   });
 
+  it.each([
+    [
+      "Medicaid",
+      "A program has a name with the words “Medicaid”. No auditee, auditor or city with this name was found.",
+    ],
+    [
+      "medical assistance program California 2023",
+      "Programs have names with the words “medical assistance program”. No auditee, auditor or city with this name was found, in California, audit year 2023.",
+    ],
+    ["Medcial Asistance", "No public report was found for “Medcial Asistance”."],
+    ["secret weapons", "No public report was found for “secret weapons”."],
+  ])("for %s, which no auditee is named, leads with the programs that are", async (typed, lead) => {
+    const { text } = await search(typed);
+    const [, status = "", next = ""] = /role="status">(.*?)<\/p>\s*(<[^>]*>)/s.exec(text) ?? [];
+    expect(status.replace(/\s+/g, " ")).toBe(lead);
+    if (!lead.startsWith("No")) expect(next).toBe('<nav aria-label="Programs">');
+    expect(text.split('aria-label="Programs"').length).toBeLessThan(3);
+  });
+
   it.each<[typed: string, name: string | undefined, narrowed?: Record<string, string>]>([
     ["Poke County", "POLK COUNTY, IOWA"],
     ["Shelbey", "SHELBY COUNTY"],
