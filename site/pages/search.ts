@@ -102,7 +102,7 @@ const formatTotal = (total = 0): string =>
 /** Links to the pages about what the search names. */
 function writeGroups(
   {
-    criteria: { report_ids: [report] = [], state, agency, program, uei, ein, auditor_ein: auditor },
+    criteria: { report_ids: [report] = [], state, year, agency, program, uei, ein, auditor_ein: auditor },
   }: Reading,
   { rows }: Found,
   total: number | undefined,
@@ -113,13 +113,16 @@ function writeGroups(
   const [newest] = rows;
   const isOfOne = rows.length === total && rows.every((row) => newest && isSameAuditee(row, newest));
   const only = auditee === undefined && isOfOne && newest && linkToAuditee(newest);
+  const narrowed = { ...(state && { state }), ...(year && { year }) };
+  const ofAuditor = { ...narrowed, ...(auditor && { auditor }) };
   const links = [
     only && html`<a href="${only}">${newest.auditee_name || "The auditee"}</a>`,
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
-    auditor && html`<a href="${linkFindings({ auditor })}">Findings in reports by ${auditor}</a>`,
+    auditor &&
+      html`<a href="${linkFindings(ofAuditor)}">Findings in reports by ${auditor}${describeNarrowing(narrowed)}</a> (<a href="${linkFindings({ ...ofAuditor, repeat: "Y" })}">only repeat findings</a>)`,
   ].filter(Boolean);
   return (
     links.length > 0 &&

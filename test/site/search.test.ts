@@ -175,6 +175,20 @@ describe("a search", () => {
     expect((await get("/search.csv?q=Shelby+County")).text).toMatch(/,Firm,[^,]*551122336[^,]*,/);
   });
 
+  it("leads from an auditor's reports of a year to their findings and repeat findings", async () => {
+    const setEin = (ein: string) =>
+      here.select(`update disclosed.general set auditor_ein = ${ein} where report_id = '${id(9)}'`);
+    await setEin("'551122337'");
+    onTestFinished(async () => {
+      await setEin("'426005243'");
+    });
+    const { text } = await search("551122337", "&year=2023&findings=1");
+    expect(listReports(text)).toEqual([9]);
+    expect(text).toContain(
+      '<a href="/findings?year=2023&amp;auditor=551122337">Findings in reports by 551122337, audit year 2023</a> (<a href="/findings?year=2023&amp;auditor=551122337&amp;repeat=Y">only repeat findings</a>)',
+    );
+  });
+
   it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
     const setEin = (ein: string) =>
       here.select(
