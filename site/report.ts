@@ -42,6 +42,11 @@ export const earlierFindings = z.array(
   z.object({ reference_number: z.string(), report_id: z.string(), place: z.number() }),
 );
 export type EarlierFindings = z.infer<typeof earlierFindings>;
+/** The public findings of later years, and the number of the finding that each repeats. */
+const laterFindings = z.array(
+  earlierFindings.element.extend({ repeats: z.string(), audit_year: z.string() }),
+);
+export type LaterFindings = z.infer<typeof laterFindings>;
 /** The result of publication.describe_results(), in a row for a report. */
 export const resultParts = {
   gaap_results: text,
@@ -60,6 +65,7 @@ const report = z.object({
   management_decision_due: text,
   findings: z.array(finding),
   earlier: earlierFindings,
+  later: laterFindings,
   /** The first rows of the other tables. */
   parts: z.record(z.string(), z.object({ total: z.number(), rows: z.array(row) })),
   /** How many findings concern each of the awards that are shown, by their references. */

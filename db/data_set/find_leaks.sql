@@ -490,15 +490,16 @@ begin
       order by count(*)
       limit 3
     ) as hidden_names
-    cross join lateral jsonb_to_recordset(publication.search_programs(hidden_names.federal_program_name))
-      as found (aln text, federal_program_name text, awards bigint)
+    cross join lateral jsonb_to_recordset(
+      publication.search_programs(hidden_names.federal_program_name) || publication.suggest_programs(hidden_names.federal_program_name)
+    ) as found (aln text, federal_program_name text, awards bigint)
     where not exists (
       select from disclosed.totals_by_program as totals
       where totals.aln = found.aln
       having any_value(totals.federal_program_name) is not distinct from found.federal_program_name and sum(totals.awards) = found.awards
     )
   ) then
-    return next 'publication.search_programs() finds programs of suppressed reports, or counts their awards.';
+    return next 'publication.search_programs() or suggest_programs() finds programs of suppressed reports, or counts their awards.';
   end if;
   if exists (
     select

@@ -25,6 +25,8 @@ export const namedPrograms = z.array(
   z.object({ aln: z.string(), federal_program_name: text, awards: z.number() }),
 );
 export type NamedPrograms = z.infer<typeof namedPrograms>;
+/** The results of publication.search_programs() and, if it finds none, suggest_programs(). */
+const programChoice = z.object({ programs: namedPrograms, similar: namedPrograms });
 /** A word or a phrase that was searched for. */
 const wordsPart = z.object({
   /** The word and words that auditors use for it, or a phrase. */
@@ -77,12 +79,14 @@ const found = z.object({
 });
 export type FoundFindings = z.infer<typeof found>;
 
-/** The result of publication.list_named_ids(). */
+/** The results of publication.list_named_ids() and suggest_names(). */
 const namedIds = z.object({
   total: z.number(),
   /** Whether more reports have the name than were read. */
   is_cut: z.boolean(),
   ids: z.array(z.object({ id: z.string(), name: text, city: text, state: text, reports: z.number() })),
+  /** Similar names, if no report has the name. */
+  similar: z.array(z.string()),
 });
 export type NamedIds = z.infer<typeof namedIds>;
 
@@ -126,6 +130,15 @@ export type FindingsOfGroup = z.infer<typeof group>;
 
 const listed = z.array(z.record(z.string(), z.unknown()));
 
+const listNamedIds = `(
+  select named || jsonb_build_object('similar', case when named ->> 'total' = '0'
+    then publication.suggest_names($2, coalesce($3, ''), $1) else '[]' end)
+  from publication.list_named_ids($1, $2, $3) as named)`;
+const listPrograms = `(
+  select jsonb_build_object('programs', programs, 'similar', case when programs = '[]'
+    then publication.suggest_programs($1) else '[]' end)
+  from publication.search_programs($1) as programs)`;
+
 /** Creates functions that search the public findings for a client. They throw what `query` throws. */
 export function createFindingsReader(query: LimitedQuery) {
   const ask = async (visitor: Visitor, statement: string, ...values: unknown[]) => {
@@ -137,12 +150,12 @@ export function createFindingsReader(query: LimitedQuery) {
       const skipped = (page - 1) * findingsOnPage;
       return found.parse(await ask(visitor, "publication.search_findings($1, $2)", criteria, skipped));
     },
-    /** Finds the IDs of auditees or auditors that have a name. */
+    /** Finds the IDs of auditees or auditors that have a name, or else similar names. */
     listNamedIds: async (visitor: Visitor, kind: "auditee" | "auditor", name: string, state?: string) =>
-      namedIds.parse(await ask(visitor, "publication.list_named_ids($1, $2, $3)", kind, name, state)),
-    /** Finds the programs that have a name, those with the most awards. */
+      namedIds.parse(await ask(visitor, listNamedIds, kind, name, state)),
+    /** Finds the programs that have a name, those with the most awards, or else those with similar names. */
     listPrograms: async (visitor: Visitor, name: string) =>
-      namedPrograms.parse(await ask(visitor, "publication.search_programs($1)", name)),
+      programChoice.parse(await ask(visitor, listPrograms, name)),
     list: async (visitor: Visitor, criteria: FindingCriteria & { texts?: "Y" }) =>
       listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
     describe: async (visitor: Visitor, criteria: FindingCriteria) =>

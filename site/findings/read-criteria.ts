@@ -200,6 +200,10 @@ export const replaceName = (asked: AskedFindings, field: Field, found: FindingCr
   ignored: asked.ignored.filter(([other]) => other !== field),
 });
 
+/** The address of a search with another name in the place of one that was typed. */
+export const linkOtherName = (asked: AskedFindings, field: Field, name: string): string =>
+  linkAsked({ ...asked, ignored: asked.ignored.map(([each, text]) => [each, each === field ? name : text]) });
+
 /** The address of the same findings with those of the program's letter codes. Undefined if no such program is asked for. */
 export function linkTogether({ aln, ...others }: FindingCriteria): string | undefined {
   const number = aln?.replace(/[A-Z]{1,3}$/, "");

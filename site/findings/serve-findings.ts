@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendError } from "../../shared/web/error-responses.ts";
 import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
-import { type Choice, writeChoices, writeFindings } from "../pages/findings.ts";
+import { type Choice, type SimilarNames, writeChoices, writeFindings } from "../pages/findings.ts";
 import { type Group, writeGroup, writeGroupChart, writeUnknownGroup } from "../pages/group.ts";
 import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor, type Visitor } from "../search/limit-queries.ts";
 import { hasWords } from "../search/readers.ts";
+import { simplify } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { sendSvg } from "../send-svg.ts";
 import type { FindingsReader } from "./find-findings.ts";
@@ -14,6 +15,7 @@ import {
   type AskedFindings,
   linkAsked,
   linkFindings,
+  linkOtherName,
   nameCriteria,
   ofProgram,
   readFindingCriteria,
@@ -33,7 +35,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     if (isClear(asked) && page !== undefined && isLong)
       return reply.redirect(linkFindings(asked.criteria, shown), 302);
     const visitor = identifyVisitor(request, reply);
-    const { named, choices } = await findNamed(asked, reader, visitor);
+    const { named, choices, similar } = await findNamed(asked, reader, visitor);
     if (choices.length > 0)
       return sendPage(request, reply, writeChoices(await describeContext(request), named, choices), {
         isPrivate: true,
@@ -41,7 +43,13 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
     if (named.ignored.length < asked.ignored.length) return reply.redirect(linkAsked(named, shown), 302);
     const found = await reader.search(visitor, asked.criteria, shown);
     const context = await describeContext(request);
-    const body = writeFindings(context, { ...asked, page: shown, isPageUnread: page === undefined, found });
+    const body = writeFindings(context, {
+      ...asked,
+      page: shown,
+      isPageUnread: page === undefined,
+      similar,
+      found,
+    });
     return sendPage(request, reply, body, { isPrivate: true });
   });
   addRoute("/findings.csv", async (request, reply) => {
@@ -78,31 +86,39 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
 
 /**
  * Finds the auditee, the auditor and the program that were typed as names. A name of one becomes its ID or number. Of a name of several, the
- * visitor chooses one.
+ * visitor chooses one. For an unknown name, it finds links to similar ones.
  */
 async function findNamed(
   asked: AskedFindings,
   reader: FindingsReader,
   visitor: Visitor,
-): Promise<{ named: AskedFindings; choices: Choice[] }> {
+): Promise<{ named: AskedFindings; choices: Choice[]; similar: SimilarNames }> {
   let named = asked;
+  const similar: SimilarNames = {};
   const choices: Choice[] = [];
   for (const [field, text] of asked.ignored) {
     if (!hasWords(text)) continue;
     if (field === "program") {
-      const programs = await reader.listPrograms(visitor, text);
+      const { programs, similar: ofPrograms } = await reader.listPrograms(visitor, text);
       const [first] = programs;
       if (programs.length > 1) choices.push({ field, text, programs });
       else if (first) named = replaceName(named, field, ofProgram(first.aln));
+      similar[field] = ofPrograms.map(({ aln, federal_program_name: name }) => ({
+        name: `${aln} ${name}`,
+        link: linkAsked(replaceName(asked, field, ofProgram(aln))),
+      }));
     } else if (field === "auditee" || field === "auditor") {
       const state = field === "auditee" ? asked.criteria.state : undefined;
       const found = await reader.listNamedIds(visitor, field, text, state);
       const [first] = found.ids;
       if (found.total > 1) choices.push({ field, text, found });
       else if (first) named = replaceName(named, field, { [field]: first.id });
+      similar[field] = found.similar
+        .filter((name) => simplify(name) !== simplify(text))
+        .map((name) => ({ name, link: linkOtherName(asked, field, name) }));
     }
   }
-  return { named, choices };
+  return { named, choices, similar };
 }
 
 const isClear = ({ ignored, isCut }: AskedFindings): boolean => ignored.length === 0 && !isCut;

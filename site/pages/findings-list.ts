@@ -1,7 +1,13 @@
 import { describeRequirements, questionedCostsNote, writeBadges } from "../finding-words.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { type EarlierFindings, type Finding, findingsOnPage, type ShownReport } from "../report.ts";
+import {
+  type EarlierFindings,
+  type Finding,
+  findingsOnPage,
+  type LaterFindings,
+  type ShownReport,
+} from "../report.ts";
 import { linkToProgram } from "./awards.ts";
 import { printedLink } from "./layout.ts";
 
@@ -59,6 +65,7 @@ function writeFinding(finding: Finding, shown: ShownReport): Html {
     ["Requirement", describeRequirements(finding.type_requirement)],
     ["Awards", describeAwards(finding)],
     ["Repeat of", listEarlier(finding.prior_finding_ref_numbers, shown.report.earlier)],
+    ["Repeated as", listLater(finding.reference_number, shown.report.later)],
   ];
   const stated = entries.filter(([, content]) => content);
   return html`<article class="finding" aria-labelledby="${anchor(number)}">
@@ -102,6 +109,17 @@ export function listEarlier(written: string | null, earlier: EarlierFindings | n
     return [number, earlier && " (in no earlier public report of this auditee)"];
   };
   return numbers.length > 0 && numbers.map((number, index) => [index > 0 && ", ", writeNumber(number)]);
+}
+
+/** The public findings of later years that repeat a finding. */
+function listLater(number: string | null, later: LaterFindings): Content {
+  const links = later
+    .filter(({ repeats }) => repeats === number)
+    .map(
+      ({ report_id: id, reference_number: repeat, place, audit_year: year }, index) =>
+        html`${index > 0 && ", "}<a href="${linkToFinding(id, repeat, place)}">${repeat}</a> in ${year}`,
+    );
+  return links.length > 0 && links;
 }
 
 /** The address of a finding on its report's page. `place` is how many findings are before it. */

@@ -56,6 +56,7 @@ interface FindingsResult extends AskedFindings {
   page: number;
   /** Whether the page's number was not understood. */
   isPageUnread: boolean;
+  similar: SimilarNames;
   found: FoundFindings;
 }
 
@@ -139,6 +140,9 @@ const describe = ({ criteria, found: { names } }: FindingsResult): string[] =>
 export type Choice =
   | { field: "auditee" | "auditor"; text: string; found: NamedIds }
   | { field: "program"; text: string; programs: NamedPrograms };
+
+/** For a name that nothing has, similar names and the addresses of their findings. */
+export type SimilarNames = Partial<Record<Field, { name: string; link: string }[]>>;
 
 /** The page that lists the auditees, auditors or programs that have a name that was typed. */
 export function writeChoices(context: PageContext, asked: AskedFindings, choices: Choice[]): string {
@@ -241,14 +245,18 @@ const named: Partial<Record<Field, string>> = {
   program: "No program has such a number or name.",
 };
 
-function writeNotices({ ignored, isCut, isPageUnread, found }: FindingsResult): Content {
+const writeSimilarNames = (similar: SimilarNames[Field] = []): Content =>
+  similar.length > 0 &&
+  html` Did you mean ${similar.map(({ name, link }, index) => html`${index > 0 && " or "}<a href="${link}">${name}</a>`)}?`;
+
+function writeNotices({ ignored, isCut, isPageUnread, similar, found }: FindingsResult): Content {
   const notices = [
     ignored.length > 0 &&
       `Not used, because it was not understood: ${ignored.map(([field, text]) => `${fields[field]} “${text}”`).join("; ")}.`,
     ...ignored.map(
       ([field, text]) =>
         named[field] &&
-        html`${named[field]} <a href="/search?q=${encodeURIComponent(text)}">Search the reports for “${text}”</a>${field !== "program" && ", including similar names"}.`,
+        html`${named[field]}${writeSimilarNames(similar[field])} <a href="/search?q=${encodeURIComponent(text)}">Search the reports for “${text}”</a>.`,
     ),
     isCut && `Only the first ${longestWords} characters of the words were used.`,
     isPageUnread && "The page number was not understood. This is the first page.",

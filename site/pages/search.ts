@@ -8,7 +8,14 @@ import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery, type Filter, largestLimit } from "../query.ts";
 import { listExamples } from "../search/list-examples.ts";
-import { correctState, type Filters, findNamed, longestSearch, type Reading } from "../search/read-search.ts";
+import {
+  correctState,
+  describeNarrowing,
+  type Filters,
+  findNamed,
+  longestSearch,
+  type Reading,
+} from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { simplify } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
@@ -95,7 +102,7 @@ const formatTotal = (total = 0): string =>
 /** Links to the pages about what the search names. */
 function writeGroups(
   {
-    criteria: { report_ids: [report] = [], state, agency, program, uei, ein, auditor_ein: auditor },
+    criteria: { report_ids: [report] = [], state, year, agency, program, uei, ein, auditor_ein: auditor },
   }: Reading,
   { rows }: Found,
   total: number | undefined,
@@ -106,13 +113,16 @@ function writeGroups(
   const [newest] = rows;
   const isOfOne = rows.length === total && rows.every((row) => newest && isSameAuditee(row, newest));
   const only = auditee === undefined && isOfOne && newest && linkToAuditee(newest);
+  const narrowed = { ...(state && { state }), ...(year && { year }) };
+  const ofAuditor = { ...narrowed, ...(auditor && { auditor }) };
   const links = [
     only && html`<a href="${only}">${newest.auditee_name || "The auditee"}</a>`,
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
-    auditor && html`<a href="${linkFindings({ auditor })}">Findings in reports by ${auditor}</a>`,
+    auditor &&
+      html`<a href="${linkFindings(ofAuditor)}">Findings in reports by ${auditor}${describeNarrowing(narrowed)}</a> (<a href="${linkFindings({ ...ofAuditor, repeat: "Y" })}">only repeat findings</a>)`,
   ].filter(Boolean);
   return (
     links.length > 0 &&
@@ -201,16 +211,33 @@ function writeNames({ text, filters, readings, found: { names } }: SearchResult)
   );
 }
 
-/** Links to the reports of programs whose names have the words that were searched for, in the same state and year. */
-function writePrograms({ found: { programs } }: SearchResult, { criteria }: Reading): Content {
+/** Links to the reports of programs whose names have, or are similar to, the words that were searched for, in the same state and year. */
+function writePrograms(
+  { found: { programs, similarPrograms } }: SearchResult,
+  { criteria }: Reading,
+): Content {
   const { state, year } = criteria;
-  const links = programs.map(({ aln, federal_program_name: name, awards }) => {
+  const links = [...programs, ...similarPrograms].map(({ aln, federal_program_name: name, awards }) => {
     const search = [aln, state, year].filter(Boolean).join(" ");
     return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
   });
   return (
     links.length > 0 &&
-    html`<nav aria-label="Programs"><p>Reports with awards of a program with this name:</p><ul>${links}</ul></nav>`
+    html`<nav aria-label="Programs"><p>Reports with awards of a program with ${programs.length > 0 ? "this" : "a similar"} name:</p><ul>${links}</ul></nav>`
+  );
+}
+
+/** If nothing but programs has the name, they are the answer. */
+function writeNamedPrograms(result: SearchResult): Content {
+  const { readings, found } = result;
+  const named = findNamed(readings);
+  const names = found.programs.length === 1 ? "A program has a name" : "Programs have names";
+  return (
+    found.programs.length > 0 &&
+    named !== undefined &&
+    html`<p class="lead" role="status">${names} with the words “${named.criteria.name}”.
+  No auditee, auditor or city with this name was found${describeNarrowing(named.criteria)}.</p>
+${writePrograms(result, named)}`
   );
 }
 
@@ -225,11 +252,18 @@ function isSameAuditee(one: FoundReport, other: FoundReport): boolean {
   );
 }
 
-/** The reports of auditees that have the name and the city of another auditee on the page. */
-function findNamesakes(rows: FoundReport[]): Set<FoundReport> {
-  const named = rows.map((row) => ({ row, name: simplify(`${row.auditee_name}, ${row.auditee_city}`) }));
+const isSameAuditor = (one: FoundReport, other: FoundReport): boolean =>
+  linkToAuditor(one) === linkToAuditor(other);
+
+/** The reports of those that have the name of another on the page. */
+function findNamesakes(
+  rows: FoundReport[],
+  nameRow: (row: FoundReport) => string,
+  isSame: (one: FoundReport, other: FoundReport) => boolean,
+): Set<FoundReport> {
+  const named = rows.map((row) => ({ row, name: simplify(nameRow(row)) }));
   const ambiguous = named.filter(({ row, name }) =>
-    named.some((other) => other.name === name && !isSameAuditee(other.row, row)),
+    named.some((other) => other.name === name && !isSame(other.row, row)),
   );
   return new Set(ambiguous.map(({ row }) => row));
 }
@@ -255,7 +289,12 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     "Auditor",
     "Report",
   ];
-  const namesakes = findNamesakes(rows);
+  const namesakes = findNamesakes(
+    rows,
+    ({ auditee_name: name, auditee_city: city }) => `${name}, ${city}`,
+    isSameAuditee,
+  );
+  const firms = findNamesakes(rows, ({ auditor_firm_name: name }) => name ?? "", isSameAuditor);
   const listed = rows.map((row) => {
     const auditee = linkToAuditee(row);
     const auditor = linkToAuditor(row);
@@ -269,7 +308,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         describeFindings(row),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
-        auditor ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>` : "not stated",
+        auditor
+          ? html`<a href="${auditor}">${row.auditor_firm_name || "not stated"}</a>${firms.has(row) && html` <code class="id hint">${row.auditor_ein || "no EIN"}</code>`}`
+          : "not stated",
         html`<code class="id">${row.report_id}</code>
           <a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of ${row.report_id}</span></a>`,
       ],
@@ -334,6 +375,7 @@ export const searchColumns = [
   "total_amount_expended",
   "matching_amount_expended",
   "auditor_firm_name",
+  "auditor_ein",
   "address",
 ] as const;
 
@@ -365,14 +407,14 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
-  return html`${found}
+  return html`${writeNamedPrograms(result) || found}
 ${writeSimilar(result.found.similar)}
 ${!isNarrowed && auditee !== undefined && adviseOnAuditee(context, auditee, result.found.similar)}
 ${writeRelated(result.found)}
 ${writeFindingsLink(result)}
 ${writeTexts(result)}
 ${writeNames(result)}
-${readings[0] && writePrograms(result, readings[0])}
+${result.found.programs.length === 0 && readings[0] && writePrograms(result, readings[0])}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What the search looked for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Reports ${words}</li>`)}</ul>`}

@@ -149,6 +149,7 @@ export function correctState(text: string): string {
   return text;
 }
 
-function describeNarrowing({ state, year, findings }: Filters): string {
+/** Completes a sentence: ", in Texas, audit year 2023". */
+export function describeNarrowing({ state, year, findings }: Filters): string {
   return `${state ? `, in ${states[state]}` : ""}${year ? `, audit year ${year}` : ""}${findings ? ", with findings" : ""}`;
 }

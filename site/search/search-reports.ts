@@ -42,9 +42,11 @@ const found = z.object({
     }),
   ),
 });
-/** The results of publication.search_reports(), search_programs(), list_related_programs() and, if nothing was found, suggest_names() and suggest_ids(). */
+/** The results of publication.search_reports(), search_programs(), list_related_programs() and, if nothing was found, suggest_names(), suggest_programs() and suggest_ids(). */
 export type Found = z.infer<typeof found> & {
   programs: NamedPrograms;
+  /** Programs with similar names, if none has the words. */
+  similarPrograms: NamedPrograms;
   names: string[];
   /** UEIs or EINs that are similar to the one that was searched for. */
   similar: SimilarId[];
@@ -68,6 +70,7 @@ export function createSearch(query: LimitedQuery): Search {
     const answer = await query<{
       found: unknown;
       programs: unknown;
+      similar_programs: unknown;
       names: unknown;
       unknown: unknown;
       related: unknown;
@@ -75,13 +78,14 @@ export function createSearch(query: LimitedQuery): Search {
       replaced: unknown;
     }>(
       visitor,
-      `select found, publication.search_programs($3) as programs,
+      `select found, programs,
+         case when found ->> 'chosen' is null and programs = '[]' then publication.suggest_programs($3) end as similar_programs,
          case when found ->> 'chosen' is null then publication.suggest_names($3, $8) end as names,
          case when found ->> 'chosen' is null then publication.suggest_ids($7) end as unknown,
          publication.list_related_programs($5) as related,
          publication.count_findings_with($4) as findings,
          publication.list_successors($6) as replaced
-       from publication.search_reports($1, $2) as found`,
+       from publication.search_reports($1, $2) as found, publication.search_programs($3) as programs`,
       [
         JSON.stringify(criteria),
         (page - 1) * pageRows,
@@ -96,6 +100,7 @@ export function createSearch(query: LimitedQuery): Search {
     return {
       ...found.parse(answer.found),
       programs: namedPrograms.parse(answer.programs ?? []),
+      similarPrograms: namedPrograms.parse(answer.similar_programs ?? []),
       names: z.array(z.string()).parse(answer.names ?? []),
       similar: [...unknownIds.parse(answer.unknown ?? []).values()].flat(),
       related: relatedPrograms.parse(answer.related ?? []),

@@ -698,6 +698,26 @@ describe("a search for findings", () => {
     expect(headers["content-disposition"]).toBe(`attachment; filename="${name}-${dataSet?.date}.csv"`);
   });
 
+  it.each([
+    ["program=Medcial+Asistance&state=TX", "/findings?state=TX&program=93.778", "93.778 Medical Assistance"],
+    [
+      "auditor=Smith+Smitth&words=bids",
+      "/findings?words=bids&auditor=Smith+%26+Smith+LLP",
+      "Smith &amp; Smith",
+    ],
+    ["auditee=Colld+Colege&state=OH,TX", "/findings?state=OH,TX&auditee=Cold+College", "Cold College"],
+    ["auditee=Colld+Colege&state=TX,CA", undefined, ""],
+    ["auditee=Smiht+Smtih", undefined, ""],
+    ["auditor=Colld+Colege", undefined, ""],
+    ["auditor=Hiden+Auditor", undefined, ""],
+    ["auditee=Hiden+Nation", undefined, ""],
+  ])("for a misspelled name suggests similar ones: %s", async (query, target, name) => {
+    const { text: body } = await get(`/findings?${query}`);
+    if (target === undefined) return expect(body).not.toContain("Did you mean");
+    expect(body).toContain(`Did you mean <a href="${target.replaceAll("&", "&amp;")}">${name}`);
+    if (!target.includes("program")) expect((await get(target)).status).toBe(302);
+  });
+
   it("writes CSV in which no name is a formula", async () => {
     const { headers, text: body } = await get("/findings.csv?state=CA");
     expect(headers["content-disposition"]).toMatch(

@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { RunningApp } from "../../shared/web/start-app.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
 import { id, type Row, range, submission } from "../scripts/refresh/support/source-files.ts";
@@ -45,6 +45,7 @@ beforeAll(async () => {
     submission(1, { ...city, gaap_results: '"unmodified_opinion,qualified_opinion"' }),
     submission(2, { ...city, audit_year: "2022" }),
     submission(3, { ...city, audit_year: "2021", is_public: "f" }),
+    submission(9, { ...city, audit_year: "2024", is_public: "f" }),
     submission(4, {
       ...city,
       audit_year: "2019",
@@ -155,6 +156,7 @@ beforeAll(async () => {
     finding(1, "2023-002", { is_questioned_costs: "Y", type_requirement: "I" }),
     ...range(25).map((each) => finding(2, number(each))),
     finding(3, "2021-001"),
+    finding(9, "2024-009", { is_repeat_finding: "Y", prior_finding_ref_numbers: "2022-004" }),
     finding(41, "2023-001"),
     finding(155, "2023-001"),
     finding(20, "2023-001", { is_material_weakness: "Y" }),
@@ -328,6 +330,29 @@ describe("the page of a report", () => {
     expect(text).not.toContain(id(3));
     expect((await get(`/record/${id(2)}?page=2`)).text).toContain('<h3 id="2022-024">');
     expect((await get(`/record/${id(2)}`)).text).toContain('<h3 id="2022-004">');
+  });
+
+  it("links to the public findings of later years that repeat a finding, and to no suppressed one", async () => {
+    const listLater = async (target: string) =>
+      Array.from((await get(target)).text.matchAll(/<h3 id="([^"]*)">|Repeated as<.*?<dd>(.*?)<\/dd>/gs))
+        .map(([, number, links], index, all) => links && [all[index - 1]?.[1] ?? number, links])
+        .filter(Boolean);
+    const link = `<a href="/record/${id(1)}#2023-001">2023-001</a> in 2023`;
+    expect(await listLater(`/record/${id(2)}`)).toEqual([["2022-004", link]]);
+    expect(await listLater(`/record/${id(2)}?page=2`)).toEqual([["2022-024", link]]);
+    expect((await get(`/record/${id(2)}`)).text).not.toContain(id(9));
+    // Report 2 has this number too, so its finding is the one that was repeated.
+    await here.select(
+      `insert into disclosed.finding_summaries select (jsonb_populate_record(summaries, $2)).* from disclosed.finding_summaries as summaries where report_id = $1 and reference_number = '2022-004'`,
+      [id(2), JSON.stringify({ report_id: id(8), audit_year: "2020" })],
+    );
+    onTestFinished(
+      async () =>
+        void (await here.select("delete from disclosed.finding_summaries where report_id = $1", [id(8)])),
+    );
+    const { text } = await get(`/record/${id(8)}`);
+    expect(text).toContain('<h3 id="2022-004">');
+    expect(text).not.toContain("Repeated as");
   });
 
   it("links to the auditee, its other public years, the auditor and the PDF", async () => {

@@ -160,6 +160,35 @@ describe("a search", () => {
     expect((await search("Shelby County")).text).not.toContain('class="id hint"');
   });
 
+  it("tells auditors with the same name by their EINs", async () => {
+    const mark = /<a href="[^"]*">Firm<\/a> <code class="id hint">([^<]*)</g;
+    const list = async () =>
+      Array.from((await search("Shelby County")).text.matchAll(mark), ([, ein]) => ein);
+    expect(await list()).toEqual([]);
+    const setEin = (ein: string) =>
+      here.select(`update disclosed.general set auditor_ein = ${ein} where auditee_name = 'SHELBY COUNTY'`);
+    await setEin("'551122336'");
+    onTestFinished(async () => {
+      await setEin("null");
+    });
+    expect(await list()).toEqual(["no EIN", "551122336"]);
+    expect((await get("/search.csv?q=Shelby+County")).text).toMatch(/,Firm,[^,]*551122336[^,]*,/);
+  });
+
+  it("leads from an auditor's reports of a year to their findings and repeat findings", async () => {
+    const setEin = (ein: string) =>
+      here.select(`update disclosed.general set auditor_ein = ${ein} where report_id = '${id(9)}'`);
+    await setEin("'551122337'");
+    onTestFinished(async () => {
+      await setEin("'426005243'");
+    });
+    const { text } = await search("551122337", "&year=2023&findings=1");
+    expect(listReports(text)).toEqual([9]);
+    expect(text).toContain(
+      '<a href="/findings?year=2023&amp;auditor=551122337">Findings in reports by 551122337, audit year 2023</a> (<a href="/findings?year=2023&amp;auditor=551122337&amp;repeat=Y">only repeat findings</a>)',
+    );
+  });
+
   it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
     const setEin = (ein: string) =>
       here.select(
@@ -318,6 +347,8 @@ describe("a search", () => {
   it.each([
     ["Medicaid California", "93.778+CA", "93.778 Medical Assistance Program"],
     ["title XIX 2023", "93.778+2023", "93.778 Medical Assistance Program"],
+    ["Medcial Asistance California", "93.778+CA", "93.778 Medical Assistance Program"],
+    ["Secrt Weapon", undefined, ""],
     ["secret weapons", undefined, ""],
   ])("for a program's name, %s, leads to its reports", async (typed, link, name) => {
     const [, ...found] =
@@ -325,6 +356,25 @@ describe("a search", () => {
         (await search(typed)).text,
       ) ?? [];
     expect(found).toEqual(link === undefined ? [] : [link, name]);
+  });
+
+  it.each([
+    [
+      "Medicaid",
+      "A program has a name with the words “Medicaid”. No auditee, auditor or city with this name was found.",
+    ],
+    [
+      "medical assistance program California 2023",
+      "Programs have names with the words “medical assistance program”. No auditee, auditor or city with this name was found, in California, audit year 2023.",
+    ],
+    ["Medcial Asistance", "No public report was found for “Medcial Asistance”."],
+    ["secret weapons", "No public report was found for “secret weapons”."],
+  ])("for %s, which no auditee is named, leads with the programs that are", async (typed, lead) => {
+    const { text } = await search(typed);
+    const [, status = "", next = ""] = /role="status">(.*?)<\/p>\s*(<[^>]*>)/s.exec(text) ?? [];
+    expect(status.replace(/\s+/g, " ")).toBe(lead);
+    if (!lead.startsWith("No")) expect(next).toBe('<nav aria-label="Programs">');
+    expect(text.split('aria-label="Programs"').length).toBeLessThan(3);
   });
 
   it.each<[typed: string, name: string | undefined, narrowed?: Record<string, string>]>([

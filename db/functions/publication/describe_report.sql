@@ -41,6 +41,11 @@ begin
       ),
       of_auditee
     ),
+    'later', publication.list_later_findings(
+      general ->> 'audit_year',
+      array(select distinct finding ->> 'reference_number' from jsonb_array_elements(findings) as finding),
+      of_auditee
+    ),
     'parts', parts,
     -- Only of the awards that the page shows.
     'award_findings', (

@@ -4,20 +4,22 @@
 -- Auditors come last. Only the first two words are looked for, because most firms are "… and Associates" or the like. A few firms sign most
 -- reports, so each name is compared once.
 --
--- The index finds names of all states. If a state is given, up to 20,000 names are read, and only those of the state are compared.
-create or replace function publication.suggest_names(written text, in_state text default '')
+-- The index finds names of all states. If states are given, up to 20,000 names are read, and only those in one of the states are compared.
+create or replace function publication.suggest_names(written text, in_states text default '', kind text default '')
 returns jsonb
 language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   spelled constant text := extensions.unaccent("left"(written, 200));
   beginnings constant text[] := publication.list_name_beginnings("left"(written, 200));
-  most constant integer := case in_state when '' then 3000 else 20000 end;
+  most constant integer := case in_states when '' then 3000 else 20000 end;
+  states constant text[] := string_to_array(in_states, ',');
   pass text;
   queries tsquery[];
   found jsonb := '[]';
 begin
   foreach pass in array array['names', 'names and cities', 'names without a word', 'auditors'] loop
+    continue when kind <> '' and (kind = 'auditor') <> (pass = 'auditors');
     continue when cardinality(beginnings) < case pass when 'names without a word' then 2 else 1 end;
     queries := case
       when pass = 'auditors' then array[array_to_string(beginnings[:2], ' & ')::tsquery]
@@ -36,7 +38,7 @@ begin
         (
           select
             general.auditee_name as name,
-            case when in_state in ('', general.auditee_state) then extensions.unaccent("left"(general.auditee_name, 200)) end as spelling
+            case when in_states = '' or general.auditee_state = any (states) then extensions.unaccent("left"(general.auditee_name, 200)) end as spelling
           from disclosed.general
           where pass in ('names', 'names without a word') and extensions.name_words(general.auditee_name) @@ query
           limit most / cardinality(queries)
@@ -45,7 +47,7 @@ begin
         (
           select
             general.auditee_name,
-            case when in_state in ('', general.auditee_state) then
+            case when in_states = '' or general.auditee_state = any (states) then
               extensions.unaccent("left"(general.auditee_name, 200) || ', ' || "left"(general.auditee_city, 100))
             end
           from disclosed.general
@@ -60,7 +62,7 @@ begin
           where pass = 'auditors' and extensions.name_words(general.auditor_firm_name) @@ query
           limit most
         ) as auditors
-        where in_state in ('', auditors.auditee_state)
+        where in_states = '' or auditors.auditee_state = any (states)
         group by auditors.name
       ) as compared
       cross join lateral extensions.word_similarity(spelled, compared.spelling) as similarity
@@ -77,5 +79,5 @@ begin
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of auditees of public reports (if a state is given, only those in it) that, alone or with their cities, are spelled like the text, most similar first. If there is none, returns names of auditors. Names that differ only in case, accents or punctuation are listed once.';
+  'Returns up to five names of auditees of public reports (if states are given, separated by commas, only of auditees in these) that, alone or with their cities, are spelled like the text, most similar first. If there is none, returns names of auditors. The kind "auditee" or "auditor" has only names of these. Names that differ only in case, accents or punctuation are listed once.';
 grant execute on function publication.suggest_names to site;

@@ -332,7 +332,7 @@ export const attacks: Record<string, string> = {
     "list_report_rows() returns rows of suppressed reports",
   "update suppressed.general set auditee_uei = 'HHHHHHHH1234'; do $$ begin execute replace(pg_get_functiondef('publication.list_auditee_reports(text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "describe_auditee() knows auditees that have only suppressed reports",
-  "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text, text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
+  "update suppressed.general set auditee_name = 'Hidden Nation'; do $$ begin execute replace(pg_get_functiondef('publication.suggest_names(text, text, text)'::regprocedure), 'disclosed.general', 'suppressed.general'); end $$":
     "suggest_names() returns names that only suppressed reports have",
   [`update suppressed.general set auditee_name = null, auditor_firm_name = 'Hidden Auditors'; ${withSuppressed("suggest_names")}`]:
     "suggest_names() returns names that only suppressed reports have",
@@ -370,7 +370,9 @@ export const attacks: Record<string, string> = {
   "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; create or replace function publication.count_findings_with(words text) returns integer language sql stable strict security definer set search_path = '' as $$ select count(*)::integer from dissemination.findings_text where extensions.text_words(finding_text) @@ plainto_tsquery('pg_catalog.english', words) $$":
     "count_findings_with() counts findings of suppressed reports",
   "update suppressed.federal_awards set federal_program_name = 'Hidden Program'; create or replace function publication.search_programs(written text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (select federal_agency_prefix || '.' || federal_award_extension as aln, federal_program_name, count(*) as awards from dissemination.federal_awards where federal_program_name = written group by 1, 2) as found $$":
-    "search_programs() finds programs of suppressed reports",
+    "search_programs() or suggest_programs() finds programs of suppressed reports",
+  [`update suppressed.federal_awards set federal_program_name = 'Hidden Program', federal_agency_prefix = '99'; ${rewrite("suggest_programs", "disclosed.totals_by_program", "(select federal_agency_prefix || ''.'' || federal_award_extension as aln, federal_program_name, 1::bigint as awards from suppressed.federal_awards) as totals_by_program")}`]:
+    "search_programs() or suggest_programs() finds programs of suppressed reports",
   "create or replace function publication.list_related_programs(asked text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(jsonb_build_object('aln', asked || 'Z', 'findings', 0)), '[]') from suppressed.federal_awards $$":
     "list_related_programs() knows numbers of suppressed reports",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*), 'findings', 0))) from dissemination.federal_awards $$":
