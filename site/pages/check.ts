@@ -117,7 +117,7 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   <div class="field"><label for="due">Management decisions</label>
     <select id="due" name="due">${Object.entries(dueFilters).map(
       ([value, words]) =>
-        html`<option value="${value === "recent" ? "" : value}"${value === result?.due && html` selected`}>${words}</option>`,
+        html`<option value="${value === "recent" ? "" : value}"${value === result?.wanted.due && html` selected`}>${words}</option>`,
     )}</select></div>
   <div class="field"><label for="change">Rows, if years are compared</label>
     <select id="change" name="change"><option value="">All</option>${Object.entries(changes).map(
@@ -372,15 +372,20 @@ function describeDecisions({
   decisions,
   shownDecisions,
   due,
+  path,
   today,
-  wanted: { years, isByYear, aln },
+  wanted: { years, isByYear, aln, due: asked },
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
   const hasAuditees = list.entries.some(({ kind }) => kind !== "report ID");
   // A named report is checked whatever its year, unless years are compared.
   const when = (hasAuditees || isByYear) && describeYears(years);
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on ${nameReports(list, "every report of these auditees")}
+  ${count(decisions.length, "decision")}, as of ${formatDay(today)}.${
+    asked === undefined &&
+    due === "all" &&
+    " No decision was due in the last 12 months or is due later, so all are shown."
+  }${shownDecisions.length === 0 && html` ${linkChoice(path, "Show all decisions", { due: "all" }, "#due")}.`} Decisions are due on ${nameReports(list, "every report of these auditees")}
   with findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`

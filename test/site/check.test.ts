@@ -299,11 +299,19 @@ describe("a list", () => {
     expect(readRows(section)).toHaveLength(1);
     const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
     expect(words).toContain(
-      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
+      `All: 1 of 1 decision, as of ${today}. No decision was due in the last 12 months or is due later, so all are shown. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
-    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain(
-      "more than 12 months ago: none of",
-    );
+    // The form keeps what was asked for, and only the page without a choice has another.
+    expect(text).not.toContain('<option value="all" selected>All</option></select>');
+    const chosen = (await ask("/check?u=POLKPOLK1234&due=all")).text;
+    expect(chosen).toContain('<option value="all" selected>All</option></select>');
+    expect(chosen).not.toContain("so all are shown");
+    for (const due of ["recent", "month", "quarter"]) {
+      const none = (await ask(`/check?u=POLKPOLK1234&due=${due}`)).text;
+      expect(none).toMatch(/: none of\s+1 decision, /);
+      expect(none).toContain('<a href="/check?u=POLKPOLK1234&amp;due=all#due">Show all decisions</a>');
+      expect(none).toContain(">Past due (1)</a>");
+    }
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
