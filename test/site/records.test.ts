@@ -292,6 +292,11 @@ describe("the page of a report", () => {
   it("is where a found finding leads, on the page that has it", async () => {
     const { text } = await get("/findings?auditee=ALDERALDER12&page=2");
     expect(text).toContain(`<h2><a href="/record/${id(2)}?page=2#2022-024">`);
+    const ofProgram = (await get("/findings?auditee=ALDERALDER12&program=93.778&page=2")).text;
+    expect(ofProgram).toContain(`<h2><a href="/record/${id(2)}?page=2&amp;program=93.778#2022-024">`);
+    const report = (await get(`/record/${id(2)}?page=2&program=93.778`)).text;
+    expect(report).toContain(`<a href="/record/${id(2)}?program=93.778#findings">1–20</a>`);
+    expect(report).toContain("<mark>");
   });
 
   it("says of what is no report ID how one is written", async () => {
