@@ -299,6 +299,19 @@ describe("the page of a report", () => {
     expect(report).toContain("<mark>");
   });
 
+  it("is where the CSV file of findings leads, to the finding on the page that has it", async () => {
+    const { text } = await get("/findings.csv?auditee=ALDERALDER12&year=2022");
+    const rows: Record<string, string>[] = parse(text, { columns: true, bom: true });
+    const addresses = rows.map(({ address = "" }) => address.replace(/^https?:\/\/[^/]*/, ""));
+    for (const [reference, page] of [
+      ["2022-001", ""],
+      ["2022-024", "?page=2"],
+    ]) {
+      expect(addresses).toContain(`/record/${id(2)}${page}#${reference}`);
+      expect((await get(`/record/${id(2)}${page}`)).text).toContain(`id="${reference}"`);
+    }
+  });
+
   it("says of what is no report ID how one is written", async () => {
     expect(await open("/record/2023-GSAFAC-12")).toContain(
       "2023-GSAFAC-12 is not a report ID. A report ID is a year",
