@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { FindingCriteria } from "./findings/read-criteria.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 import { type Successor, successors } from "./successors.ts";
 
@@ -82,6 +83,8 @@ export interface ShownReport {
   reportId: string;
   /** Of the findings, from 1. */
   page: number;
+  /** The search that led to the report. The programs that it asks for are marked. */
+  asked: FindingCriteria;
   report: Report;
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { isReportId } from "./check/read-list.ts";
+import { readFindingCriteria } from "./findings/read-criteria.ts";
 import type { PageRoutes } from "./page-routes.ts";
 import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import { readPage } from "./read-filters.ts";
@@ -20,11 +21,13 @@ export function serveReports(
     const { reportId } = parameters(request);
     const written = reportId.toUpperCase();
     if (reportId !== written && isReportId(written)) return reply.redirect(`/record/${written}`, 302);
-    const page = readPage((request.query as { page?: unknown }).page) ?? 1;
+    const { page: typed, program, aln } = request.query as Record<string, unknown>;
+    const page = readPage(typed) ?? 1;
+    const { criteria: asked } = readFindingCriteria({ program, aln });
     const { report, successor } = await read(identifyVisitor(request, reply), reportId, page);
     const context = await describeContext(request);
     const body = report
-      ? writeReport(context, { reportId, page, report })
+      ? writeReport(context, { reportId, page, asked, report })
       : writeUnknownReport(context, reportId, successor);
     return sendPage(request, reply, body, { status: report ? 200 : 404 });
   });

@@ -73,7 +73,7 @@ const clean = (typed: string): string =>
     .replace(/[^\P{C}\s]/gu, "");
 
 /** Nearly all IDs have a digit. Words of names have none, and their numbers are shorter than an ID with some characters missing. */
-const mayBeId = ({ kind, typed }: Entry | UnreadEntry): boolean =>
+export const mayBeId = ({ kind, typed }: Entry | UnreadEntry): boolean =>
   kind !== undefined || isPlaceholder(typed) || (/\d/.test(typed) && typed.length > 5);
 
 /** Whether a text is what reports from before 2023 have instead of an unknown UEI. */

@@ -6,7 +6,7 @@ import { writeCheck } from "../pages/check.ts";
 import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
-import type { CheckList } from "./check-reports.ts";
+import { type CheckList, writeId } from "./check-reports.ts";
 import { hasChanged, listYears } from "./compare-years.ts";
 import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
@@ -36,7 +36,7 @@ export function serveCheck(
     return sendSpreadsheet(request, reply, context, {
       name: [
         isOfDecisions ? `decisions-${due}` : "check",
-        nameList(list.entries.map(({ id }) => id)),
+        nameList(list.lines.map(writeId)),
         wanted.years?.join("-") ?? (wanted.isByYear && "by-year"),
         !isOfDecisions && wanted.change,
         wanted.aln,

@@ -24,6 +24,10 @@ const answers = {
 export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolean =>
   kind === "UEI" && (report ?? other) === undefined && explainUei(typed.toUpperCase()) !== undefined;
 
+/** Whether an entry was not understood. The placeholder of unknown UEIs is. */
+export const isUnread = (entry: CheckedEntry): boolean =>
+  entry.kind === undefined ? !isPlaceholder(entry.typed) : isMistyped(entry);
+
 /** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
 export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
   const { kind, report, other, successor, similar } = entry;

@@ -128,7 +128,14 @@ const group = z.object({
 /** What public reports say of a program, an agency or a state. */
 export type FindingsOfGroup = z.infer<typeof group>;
 
-const listed = z.array(z.record(z.string(), z.unknown()));
+const listed = z.array(
+  z.looseObject({
+    report_id: z.string(),
+    reference_number: text,
+    /** How many findings are before it in its report. */
+    place: z.number(),
+  }),
+);
 
 const listNamedIds = `(
   select named || jsonb_build_object('similar', case when named ->> 'total' = '0'

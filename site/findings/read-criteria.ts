@@ -172,6 +172,15 @@ export const splitList = (list = ""): string[] => list.split(",").filter(Boolean
 export const writeProgram = ({ aln, aln_and_letters: number, agency }: FindingCriteria): string | undefined =>
   aln ?? (number === undefined ? agency : `${number}*`);
 
+/** Whether a search asks for a program. */
+export const asksForProgram = (
+  { aln, aln_and_letters: together, agency }: FindingCriteria,
+  program: string,
+): boolean =>
+  program === aln ||
+  (together !== undefined && program.replace(/[A-Z]+$/, "") === together) ||
+  (agency !== undefined && program.startsWith(`${agency}.`));
+
 /** The address of the findings that match criteria. */
 export function linkFindings(criteria: FindingCriteria, page = 1, path = "/findings"): string {
   const { aln, aln_and_letters, agency, ...others } = criteria;

@@ -3,6 +3,7 @@ import { sendError } from "../../shared/web/error-responses.ts";
 import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { type Choice, type SimilarNames, writeChoices, writeFindings } from "../pages/findings.ts";
+import { linkToFinding } from "../pages/findings-list.ts";
 import { type Group, writeGroup, writeGroupChart, writeUnknownGroup } from "../pages/group.ts";
 import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor, type Visitor } from "../search/limit-queries.ts";
@@ -71,7 +72,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
           ...(texts as object | undefined),
           matching_awards: awards,
           matching_amount_expended: amount_expended,
-          address: `${context.appUrl}/record/${row.report_id}`,
+          address: context.appUrl + linkToFinding(row.report_id, row.reference_number ?? "", row.place),
         };
       }),
     });

@@ -38,6 +38,10 @@ export const writeRelatedPrograms = (
 export const linkToProgram = (aln: string, text: string): Content =>
   /^\d\d\.[A-Z0-9]{1,6}$/.test(aln) ? html`<a href="/program/${aln}">${text}</a>` : text;
 
+/** A program that a search asks for. */
+export const markProgram = (program: Content): Html =>
+  html`<mark><strong>${program}</strong></mark><span class="visually-hidden"> (searched for)</span>`;
+
 /** The largest awards of a report. */
 export function writeAwards({ appUrl, reportId, report }: ShownReport): Html | false {
   const { parts, award_findings: findings } = report;

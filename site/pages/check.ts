@@ -16,13 +16,14 @@ import {
   dueFilters,
   filterDecisions,
 } from "../check/decisions.ts";
-import { isPlaceholder, type List, mostEntries } from "../check/read-list.ts";
+import { type List, mayBeId, mostEntries } from "../check/read-list.ts";
 import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
 import {
   describeAnswer,
   describeMissing,
   explainMissing,
   isMistyped,
+  isUnread,
   linkToEntry,
   listFiled,
 } from "../check/write-check-rows.ts";
@@ -116,7 +117,7 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
   <div class="field"><label for="due">Management decisions</label>
     <select id="due" name="due">${Object.entries(dueFilters).map(
       ([value, words]) =>
-        html`<option value="${value === "recent" ? "" : value}"${value === result?.due && html` selected`}>${words}</option>`,
+        html`<option value="${value === "recent" ? "" : value}"${value === result?.wanted.due && html` selected`}>${words}</option>`,
     )}</select></div>
   <div class="field"><label for="change">Rows, if years are compared</label>
     <select id="change" name="change"><option value="">All</option>${Object.entries(changes).map(
@@ -135,12 +136,11 @@ function writeResult(context: PageContext, result: CheckResult): Content {
     html`<p class="notice" role="status">Nothing in the list is a UEI (12 letters and digits), an EIN (9 digits) or a report ID
   (such as 2023-06-GSAFAC-0000000001).</p>`;
   if (nothing && checked.every(({ similar }) => similar.length === 0))
-    return html`${nothing}${writeUnread(list)}`;
+    return html`${nothing}${writeDoubtful(result)}`;
   return html`${path === undefined && writeAgain(result)}
 ${nothing || html`<p role="status">${describeList(result)}</p>`}
 ${result.wanted.isByYear && writeYears(result)}
-${writeCorrected(result)}
-${writeUnread(list)}
+${writeDoubtful(result)}
 ${writeRepeated(list)}
 ${
   list.left > 0 &&
@@ -241,16 +241,17 @@ function writeJumps({ decisions }: CheckResult): Content {
 const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
   path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
-/** "60 entries, newest reports: 55 with a public report, 5 with no public report. Of these reports, 43 are clean, 12 are not clean. …" */
+/** "60 entries: 58 read, 2 not understood. Newest reports: 55 with a public report, 3 with no public report. Of these reports, 43 are clean, …" */
 function describeList({ list, checked, years, wanted }: CheckResult): string {
-  const entries = list.entries.length;
   const number = (has: (line: CheckedEntry) => unknown) => checked.filter(has).length;
-  const mistyped = number(isMistyped);
+  const unread = number(isUnread);
+  const placeholders = number((line) => !line.kind && !isUnread(line));
+  const read = checked.length - unread - placeholders;
   const found = number(({ report }) => report);
   const elsewhere = number(({ other }) => other);
   const replaced = number(({ successor }) => successor);
   const suggested = number((line) => line.kind && !isMistyped(line) && line.similar.length > 0);
-  const without = entries - found - elsewhere - replaced - mistyped;
+  const without = read - found - elsewhere - replaced;
   const asked = wanted.isByYear
     ? `audit years ${years.join(", ")}`
     : wanted.years
@@ -262,23 +263,47 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
     replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
     without > 0 &&
       `${formatNumber(without)} with no public report${suggested > 0 ? ` (${formatNumber(suggested)} similar to another auditee’s ID)` : ""}`,
-    mistyped > 0 && `${formatNumber(mistyped)} mistyped`,
   ].filter(Boolean);
   const reports = wanted.isByYear ? "" : describeReports(listReports(checked), wanted.aln);
-  return `${count(entries, "entry", "entries")}, ${asked}: ${parts.join(", ")}.${reports && ` Of these reports, ${reports}`}`;
+  const entries = count(checked.length, "entry", "entries");
+  const others = [
+    unread > 0 && `, ${formatNumber(unread)} not understood`,
+    placeholders > 0 && `, ${formatNumber(placeholders)} without a UEI`,
+  ].filter(Boolean);
+  const start =
+    others.length === 0
+      ? `${entries}, ${asked}`
+      : `${entries}: ${formatNumber(read)} read${others.join("")}. ${capitalize(asked)}`;
+  return `${start}: ${parts.join(", ")}.${reports && ` Of these reports, ${reports}`}`;
 }
 
-function writeUnread({ unread }: List): Content {
-  // The row of a placeholder says what it is.
-  const named = unread.filter((entry) => !isPlaceholder(entry));
-  const more = named.length - 20;
+/** The most entries of a notice. */
+const mostNamed = 20;
+
+/** The entries that may be mistyped, each with what may be meant, and the words that have no row. */
+function writeDoubtful(result: CheckResult): Content {
+  const { checked, list, wanted } = result;
+  const doubtful = checked.filter((entry) => isUnread(entry) || entry.similar.length > 0);
+  const words = list.unread.filter((typed) => !mayBeId({ typed }));
+  const countMore = (all: unknown[]) =>
+    all.length > mostNamed && `and ${formatNumber(all.length - mostNamed)} more`;
+  const more = countMore(doubtful);
   return (
-    named.length > 0 &&
-    html`<div class="notice"><p>Not understood (${formatNumber(named.length)}): ${named
-      .slice(0, 20)
-      .map(
-        (entry, index) => html`${index > 0 && ", "}“${entry}”`,
-      )}${more > 0 && ` and ${formatNumber(more)} more`}. Check the spelling, or search for a name instead.</p></div>`
+    doubtful.length + words.length > 0 &&
+    html`<div class="notice">${
+      doubtful.length > 0 &&
+      html`<p>Not understood, or similar to an auditee’s ID (${formatNumber(doubtful.length)}):</p>
+<ul>${doubtful.slice(0, mostNamed).map((entry) => html`<li>“${entry.typed}”, ${writeAnswer(entry, wanted)}</li>`)}${more && html`<li>${more}</li>`}</ul>
+${writeCorrected(result)}`
+    }${
+      words.length > 0 &&
+      html`<p>Words that are not IDs (${formatNumber(words.length)}): ${words
+        .slice(0, mostNamed)
+        .map((word) => `“${word}”`)
+        .join(
+          ", ",
+        )}${words.length > mostNamed && ` ${countMore(words)}`}. To find a name, search for it instead.</p>`
+    }</div>`
   );
 }
 
@@ -347,15 +372,20 @@ function describeDecisions({
   decisions,
   shownDecisions,
   due,
+  path,
   today,
-  wanted: { years, isByYear, aln },
+  wanted: { years, isByYear, aln, due: asked },
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
   const hasAuditees = list.entries.some(({ kind }) => kind !== "report ID");
   // A named report is checked whatever its year, unless years are compared.
   const when = (hasAuditees || isByYear) && describeYears(years);
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${formatDay(today)}. Decisions are due on ${nameReports(list, "every report of these auditees")}
+  ${count(decisions.length, "decision")}, as of ${formatDay(today)}.${
+    asked === undefined &&
+    due === "all" &&
+    " No decision was due in the last 12 months or is due later, so all are shown."
+  }${shownDecisions.length === 0 && html` ${linkChoice(path, "Show all decisions", { due: "all" }, "#due")}.`} Decisions are due on ${nameReports(list, "every report of these auditees")}
   with findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
@@ -572,7 +602,7 @@ const idsInRequest = 200;
 const mostInRequests = 1000;
 
 function writeSource(context: PageContext, result: CheckResult): Content {
-  const { list, checked, decisions, path, years, wanted } = result;
+  const { checked, decisions, path, years, wanted } = result;
   const { aln } = wanted;
   const all = listReports(checked).map(({ report_id: id }) => id);
   const ids = all.slice(0, mostInRequests);
@@ -593,7 +623,7 @@ function writeSource(context: PageContext, result: CheckResult): Content {
   const asked = wanted.isByYear ? years : (wanted.years ?? []);
   return html`${writeExtract(context, {
     title: [
-      `Check of ${count(list.entries.length, "entry", "entries")}`,
+      `Check of ${count(checked.length, "entry", "entries")}`,
       asked.length > 0 && `audit ${asked.length > 1 ? "years" : "year"} ${asked.join(", ")}`,
       aln,
     ]

@@ -1,4 +1,5 @@
 import { describeRequirements, questionedCostsNote, writeBadges } from "../finding-words.ts";
+import { asksForProgram, writeProgram } from "../findings/read-criteria.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import {
@@ -8,7 +9,7 @@ import {
   type LaterFindings,
   type ShownReport,
 } from "../report.ts";
-import { linkToProgram } from "./awards.ts";
+import { linkToProgram, markProgram } from "./awards.ts";
 import { printedLink } from "./layout.ts";
 
 /** The findings of a report, each once, as cards: what the auditor wrote beside what the auditee plans. */
@@ -39,12 +40,12 @@ function describePage(shown: ShownReport): Content {
 }
 
 function writePages(shown: ShownReport, label: string): Content {
-  const { reportId, page, report } = shown;
+  const { reportId, page, asked, report } = shown;
   const pages = countPages(shown);
   const links = Array.from({ length: pages }, (_, index) => {
     const first = index * findingsOnPage + 1;
     const last = Math.min(report.counts.findings, first + findingsOnPage - 1);
-    return html`<li><a href="${linkToPage(reportId, index)}#findings"${index + 1 === page && html` aria-current="page"`}>${first}–${last}</a></li>`;
+    return html`<li><a href="${linkToPage(reportId, index, writeProgram(asked))}#findings"${index + 1 === page && html` aria-current="page"`}>${first}–${last}</a></li>`;
   });
   return (
     pages > 1 &&
@@ -52,8 +53,14 @@ function writePages(shown: ShownReport, label: string): Content {
   );
 }
 
-const linkToPage = (reportId: string, index: number): string =>
-  `/record/${reportId}${index > 0 ? `?page=${index + 1}` : ""}`;
+/** With a program, the page marks it. */
+function linkToPage(reportId: string, index: number, program?: string): string {
+  const parameters = new URLSearchParams({
+    ...(index > 0 && { page: String(index + 1) }),
+    ...(program !== undefined && { program }),
+  });
+  return `/record/${reportId}${parameters.size > 0 ? `?${parameters}` : ""}`;
+}
 
 /** The anchor of a finding. IDs must have no spaces. */
 const anchor = (number: string): string => number.replace(/\s+/g, "-");
@@ -61,7 +68,7 @@ const anchor = (number: string): string => number.replace(/\s+/g, "-");
 function writeFinding(finding: Finding, shown: ShownReport): Html {
   const number = finding.reference_number || "without a number";
   const entries: [string, Content][] = [
-    ["Programs", listPrograms(finding)],
+    ["Programs", listPrograms(finding, shown)],
     ["Requirement", describeRequirements(finding.type_requirement)],
     ["Awards", describeAwards(finding)],
     ["Repeat of", listEarlier(finding.prior_finding_ref_numbers, shown.report.earlier)],
@@ -76,12 +83,18 @@ ${writeTexts(finding, shown)}
 </article>`;
 }
 
-function listPrograms({ programs, alns }: Finding): Content {
-  const links = programs.map(({ aln, federal_program_name: name }, index) => [
-    index > 0 && html`<br>`,
-    linkToProgram(aln, `${aln} ${name ?? ""}`.trim() || "not stated"),
-  ]);
-  const more = alns.length - programs.filter(({ aln }) => aln !== "").length;
+function listPrograms({ programs, alns }: Finding, { asked }: ShownReport): Content {
+  // A program that was searched for may not be among the largest.
+  const smaller = alns
+    .filter((number) => asksForProgram(asked, number) && !programs.some(({ aln }) => aln === number))
+    .slice(0, 10)
+    .map((aln) => ({ aln, federal_program_name: null }));
+  const shown = [...smaller, ...programs];
+  const links = shown.map(({ aln, federal_program_name: name }, index) => {
+    const link = linkToProgram(aln, `${aln} ${name ?? ""}`.trim() || "not stated");
+    return [index > 0 && html`<br>`, asksForProgram(asked, aln) ? markProgram(link) : link];
+  });
+  const more = alns.length - shown.filter(({ aln }) => aln !== "").length;
   return links.length > 0 && [links, more > 0 && html`<br>and ${formatNumber(more)} more`];
 }
 
@@ -122,9 +135,9 @@ function listLater(number: string | null, later: LaterFindings): Content {
   return links.length > 0 && links;
 }
 
-/** The address of a finding on its report's page. `place` is how many findings are before it. */
-export const linkToFinding = (reportId: string, number: string, place = 0): string =>
-  `${linkToPage(reportId, Math.floor(place / findingsOnPage))}#${encodeURIComponent(anchor(number))}`;
+/** The address of a finding on its report's page. `place` is how many findings are before it. A program is marked there. */
+export const linkToFinding = (reportId: string, number: string, place = 0, program?: string): string =>
+  `${linkToPage(reportId, Math.floor(place / findingsOnPage), program)}#${encodeURIComponent(anchor(number))}`;
 
 const longest = 50_000;
 

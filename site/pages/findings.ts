@@ -21,6 +21,7 @@ import {
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
+  asksForProgram,
   type Criterion,
   describeCriteria,
   describeValue,
@@ -45,7 +46,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeUnknown } from "../similar-ids.ts";
-import { writeRelatedPrograms } from "./awards.ts";
+import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
@@ -384,24 +385,18 @@ function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
 ${part("What the auditee plans", plan)}</div>`;
 }
 
-/** Whether a search asks for a program. */
-const isAsked = ({ aln, aln_and_letters: together, agency }: FindingCriteria, program: string): boolean =>
-  program === aln ||
-  (together !== undefined && program.replace(/[A-Z]+$/, "") === together) ||
-  (agency !== undefined && program.startsWith(`${agency}.`));
-
 function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
   const { report_id: id, reference_number: number, alns } = row;
-  const link = linkToFinding(id, number ?? "", row.place);
+  const link = linkToFinding(id, number ?? "", row.place, writeProgram(criteria));
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
   const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
-  const asked = alns.filter((aln) => isAsked(criteria, aln));
+  const asked = alns.filter((aln) => asksForProgram(criteria, aln));
   const programs = [...asked, ...alns.filter((aln) => !asked.includes(aln))].slice(0, 5).map((aln, index) => {
     const link = html`<a href="/program/${aln}">${aln}</a>`;
-    return [index > 0 && ", ", asked.includes(aln) ? html`<strong>${link}</strong>` : link];
+    return [index > 0 && ", ", asked.includes(aln) ? markProgram(link) : link];
   });
   return html`<article class="found">
 <h2><a href="${link}">${row.auditee_name || "not stated"}: finding ${number}</a></h2>

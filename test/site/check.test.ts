@@ -299,11 +299,19 @@ describe("a list", () => {
     expect(readRows(section)).toHaveLength(1);
     const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
     expect(words).toContain(
-      `All: 1 of 1 decision, as of ${today}. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
+      `All: 1 of 1 decision, as of ${today}. No decision was due in the last 12 months or is due later, so all are shown. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
-    expect((await ask("/check?u=POLKPOLK1234&due=recent")).text).toContain(
-      "more than 12 months ago: none of",
-    );
+    // The form keeps what was asked for, and only the page without a choice has another.
+    expect(text).not.toContain('<option value="all" selected>All</option></select>');
+    const chosen = (await ask("/check?u=POLKPOLK1234&due=all")).text;
+    expect(chosen).toContain('<option value="all" selected>All</option></select>');
+    expect(chosen).not.toContain("so all are shown");
+    for (const due of ["recent", "month", "quarter"]) {
+      const none = (await ask(`/check?u=POLKPOLK1234&due=${due}`)).text;
+      expect(none).toMatch(/: none of\s+1 decision, /);
+      expect(none).toContain('<a href="/check?u=POLKPOLK1234&amp;due=all#due">Show all decisions</a>');
+      expect(none).toContain(">Past due (1)</a>");
+    }
     const csv = await ask("/check.csv?u=POLKPOLK1234&rows=decisions");
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
@@ -513,7 +521,7 @@ describe("a list", () => {
       "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,00psps,00PSPS",
     );
     expect(readRows(text)).toHaveLength(4);
-    expect(text).toContain("3 entries, newest reports: 3 with a public report");
+    expect(text).toContain("4 entries: 3 read, 1 not understood. Newest reports: 3 with a public report");
     expect(text).toMatch(/3 entries repeat\s+another and count once: polkpolk1234, 942600524, 00PSPS\./);
   });
 
@@ -524,16 +532,34 @@ describe("a list", () => {
     const rows = readRows(text);
     expect([rows.length, rows.at(-1)?.[0]]).toEqual([1000, expect.stringContaining("MESAMESA1234")]);
     expect(text).not.toContain("left out");
-    expect(text).toContain("Not understood (3): “County”, “of”, “Polk”.");
+    expect(text).toContain("Words that are not IDs (3): “County”, “of”, “Polk”.");
     expect(text).toMatch(/1,000 entries repeat\s+another and count once: ZZZZ00000000, /);
     const csv = await ask("/check.csv", { body: String(new URLSearchParams({ u: pasted.join("\n") })) });
     expect(parse(csv.text, { columns: true, bom: true })).toHaveLength(1000);
   });
 
-  it("lists entries that may be mistyped IDs, and says why", async () => {
+  it("counts all entries, and lists in one place those that may be mistyped, with what may be meant", async () => {
+    const list = "LC67HONF2H11,POLKPOLK1234,Nonsense1,MESAMESA123,MESAMESA1243,ZZZZZZZZ1234,GSA_MIGRATION";
+    const { text } = await ask(`/check?u=${list}&year=2023`);
+    expect(text).toContain(
+      "7 entries: 3 read, 3 not understood, 1 without a UEI. Audit year 2023: 1 with a public report, 2 with no public report (1 similar",
+    );
+    expect(text).toContain("“Check of 7 entries, audit year 2023.”");
+    const [, notice = ""] = /<div class="notice">(.*?)<\/div>/s.exec(text) ?? [];
+    expect(
+      Array.from(notice.matchAll(/<li>(.*?)<\/li>/gs), ([, entry]) => entry?.replace(/<[^>]*>/g, "")),
+    ).toEqual([
+      "“LC67HONF2H11”, not a UEI, because UEIs have no letter O: is it LC67H0NF2H11?",
+      "“Nonsense1”, not understood",
+      "“MESAMESA123”, not understood: did you mean MESAMESA1234 (Mesa)?",
+      "“MESAMESA1243”, no public report: did you mean MESAMESA1234 (Mesa)?",
+    ]);
+    expect(notice).toContain("Check the list with the suggested IDs");
+  });
+
+  it("has rows for entries that may be mistyped IDs, and says why", async () => {
     const list = "LC67HONF2H11,POLKPOLK1234,Nonsense1";
     const { text } = await ask(`/check?u=${list}&year=2023`);
-    expect(text).toMatch(/2 entries, audit year 2023: 1 with a public report, 1 mistyped\./);
     const [mistyped, , nonsense] = readRows(text);
     expect(mistyped?.[1]).toBe("not a UEI, because UEIs have no letter O: is it LC67H0NF2H11?");
     expect(nonsense?.slice(0, 2)).toEqual(["Nonsense1", "not understood"]);

@@ -162,7 +162,7 @@ async function open(target: string, options = {}) {
 }
 /** The findings on a page: the report's number, and the finding's. */
 const listFindings = (body: string) =>
-  [...body.matchAll(/<h2><a href="\/record\/[\w-]*?0*(\d+)#([^"]*)"/g)].map(
+  [...body.matchAll(/<h2><a href="\/record\/[\w-]*?0*(\d+)(?:\?[^"#]*)?#([^"]*)"/g)].map(
     ([, report, reference]) => `${report} ${reference}`,
   );
 const readStatus = (body: string) => /role="status">([^<]*)</.exec(body)?.[1];
@@ -255,12 +255,34 @@ describe("a search for findings", () => {
   });
 
   it.each([
-    ["program=84.010", '84.010</a></strong>, <a href="/program/16.575">16.575'],
-    ["program=16", '16.575</a></strong>, <a href="/program/84.010">84.010'],
-    ["program=84.010*", "84.010</a></strong>, <a"],
-    ["state=OH", 'Programs: <a href="/program/16.575">16.575</a>, <a'],
-  ])("for %s names first the programs that it asks for", async (query, programs) => {
-    expect((await get(`/findings?${query}`)).text).toContain(programs);
+    ["program=84.010", ["84.010"], ["16.575"]],
+    ["program=16", ["16.575"], ["84.010"]],
+    ["program=84.010*", ["84.010"], ["16.575"]],
+    ["state=OH", [], ["16.575", "84.010"]],
+  ])("for %s marks the programs that it asks for, also in the report", async (query, asked, others) => {
+    const { text: body } = await get(`/findings?${query}`);
+    const link = (aln: string) => `<a href="/program/${aln}">${aln}</a>`;
+    const mark = (program: string) =>
+      `<mark><strong>${program}</strong></mark><span class="visually-hidden"> (searched for)</span>`;
+    expect(body).toContain(
+      `Programs: ${[...asked.map((aln) => mark(link(aln))), ...others.map(link)].join(", ")}.`,
+    );
+    const [, leadsTo = ""] = new RegExp(`<h2><a href="(/record/${id(3)}[^"#]*)#2021-001">`).exec(body) ?? [];
+    const report = (await get(leadsTo.replaceAll("&amp;", "&"))).text;
+    const marked = report.matchAll(/<mark><strong><a href="\/program\/([^"]*)">/g);
+    expect(Array.from(marked, ([, aln]) => aln)).toEqual(asked);
+  });
+
+  it("marks in a report also a program that is not among the finding’s largest", async () => {
+    const setPrograms = (alns: string) =>
+      here.select(
+        `update disclosed.finding_summaries set alns = '${alns}' where report_id = '${id(3)}' and reference_number = '2021-001'`,
+      );
+    onTestFinished(async () => void (await setPrograms("{16.575,84.010}")));
+    await setPrograms("{16.575,84.010,84.425}");
+    const { text: body } = await get(`/record/${id(3)}?program=84.425`);
+    expect(body).toContain('<mark><strong><a href="/program/84.425">84.425</a></strong></mark>');
+    expect(body).not.toMatch(/and 1 more/);
   });
 
   it("marks the words, and escapes the text around them", async () => {

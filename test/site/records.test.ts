@@ -294,6 +294,24 @@ describe("the page of a report", () => {
   it("is where a found finding leads, on the page that has it", async () => {
     const { text } = await get("/findings?auditee=ALDERALDER12&page=2");
     expect(text).toContain(`<h2><a href="/record/${id(2)}?page=2#2022-024">`);
+    const ofProgram = (await get("/findings?auditee=ALDERALDER12&program=93.778&page=2")).text;
+    expect(ofProgram).toContain(`<h2><a href="/record/${id(2)}?page=2&amp;program=93.778#2022-024">`);
+    const report = (await get(`/record/${id(2)}?page=2&program=93.778`)).text;
+    expect(report).toContain(`<a href="/record/${id(2)}?program=93.778#findings">1–20</a>`);
+    expect(report).toContain("<mark>");
+  });
+
+  it("is where the CSV file of findings leads, to the finding on the page that has it", async () => {
+    const { text } = await get("/findings.csv?auditee=ALDERALDER12&year=2022");
+    const rows: Record<string, string>[] = parse(text, { columns: true, bom: true });
+    const addresses = rows.map(({ address = "" }) => address.replace(/^https?:\/\/[^/]*/, ""));
+    for (const [reference, page] of [
+      ["2022-001", ""],
+      ["2022-024", "?page=2"],
+    ]) {
+      expect(addresses).toContain(`/record/${id(2)}${page}#${reference}`);
+      expect((await get(`/record/${id(2)}${page}`)).text).toContain(`id="${reference}"`);
+    }
   });
 
   it("says of what is no report ID how one is written", async () => {

@@ -58,7 +58,7 @@ describe("a list of subrecipients", again, () => {
     expect(names).toHaveLength(6);
     for (const [place, { name }] of rows.entries()) expect(names[place]).toContain(name);
     await list.getByText("no public report").waitFor();
-    await page.getByText("Not understood (1): “nonsense”").waitFor();
+    await page.getByText("Words that are not IDs (1): “nonsense”").waitFor();
     const {
       page: opened,
       checkAccessibility,

@@ -25,6 +25,14 @@ begin
         select distinct totals.aln, totals.federal_program_name
         from disclosed.totals_by_program as totals
         where totals.aln in (select unnest(matches.alns) from matches)
+      ), places as materialized (
+        -- How many findings are before each in its report. Counting them for each would take the square of a report's findings.
+        select
+          findings.report_id,
+          findings.reference_number,
+          row_number() over (partition by findings.report_id order by findings.reference_number) - 1 as place
+        from disclosed.finding_summaries as findings
+        where findings.report_id in (select matches.report_id from matches)
       )
       select coalesce(json_agg(listed), '[]')
       from (
@@ -38,9 +46,11 @@ begin
             left join programs on programs.aln = numbers.aln
             order by numbers.place
           ) as federal_program_name,
+          coalesce(places.place, 0) as place,
           matches.* %s %s
         from matches
         join disclosed.general on general.report_id = matches.report_id
+        left join places on places.report_id = matches.report_id and places.reference_number = matches.reference_number
         order by matches.fac_accepted_date desc nulls last, matches.report_id desc, matches.reference_number
       ) as listed
     $query$,
@@ -60,5 +70,5 @@ begin
 end
 $$;
 comment on function publication.export_findings is
-  'Returns up to 5,000 public findings that match all criteria, their auditees'' names and cities, their auditors'' names, and the most frequent name of each of their programs. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
+  'Returns up to 5,000 public findings that match all criteria, their auditees'' names and cities, their auditors'' names, the most frequent name of each of their programs, and "place": how many findings are before each in its report. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
 grant execute on function publication.export_findings to site;
