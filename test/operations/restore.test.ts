@@ -177,7 +177,10 @@ it("the ledger gets the suppressions and revocations of a backup that has no ent
 // PostgREST's 504 is the gateway's 503 (request.refuse).
 it("until an operator names the ledger of a restored database, requests get 504 from PostgREST, which keeps its connections, and publications are refused", async () => {
   const readConnections = () =>
-    queryOn(fresh.url, "select pid from pg_stat_activity where application_name like 'PostgREST%' order by pid");
+    queryOn(
+      fresh.url,
+      "select pid from pg_stat_activity where application_name like 'PostgREST%' order by pid",
+    );
   for (const key of ["individual", "tribal"])
     expect(await ask(key, "/general")).toMatchObject({ status: 504, json: { code: "service_switched_off" } });
   const connections = await readConnections();
