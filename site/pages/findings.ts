@@ -48,7 +48,7 @@ import type { PageContext } from "../page-context.ts";
 import { writeUnknown } from "../similar-ids.ts";
 import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
+import { linkToFinding, listEarlier, nameFinding, writeNoText } from "./findings-list.ts";
 import { writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 
@@ -386,8 +386,9 @@ ${part("What the auditee plans", plan)}</div>`;
 }
 
 function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
-  const { report_id: id, reference_number: number, alns } = row;
-  const link = linkToFinding(id, number ?? "", row.place, writeProgram(criteria));
+  const { report_id: id, alns } = row;
+  const number = nameFinding(row.reference_number);
+  const link = linkToFinding(id, row.reference_number, row.place, writeProgram(criteria));
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");

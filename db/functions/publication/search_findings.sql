@@ -111,12 +111,7 @@ begin
                 when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3, $6)
                 when $1 ? 'auditee' then publication.excerpt_text(plans.text, null, $6)
               end,
-              -- How many findings are before it in its report.
-              'place', (
-                select count(*)
-                from disclosed.finding_summaries as before
-                where before.report_id = shown.report_id and before.reference_number < shown.reference_number
-              ),
+              'place', publication.count_findings_before(shown.report_id, shown.reference_number),
               'earlier', case when shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
                 shown.audit_year,
                 (regexp_split_to_array(shown.prior_finding_ref_numbers, '[,;\s]+'))[1:200],
