@@ -139,12 +139,7 @@ function listLater(number: string | null, later: LaterFindings): Content {
 }
 
 /** The address of a finding on its report's page, which marks the program. `place` is how many findings are before it. */
-export const linkToFinding = (
-  reportId: string,
-  number: string | null,
-  place = 0,
-  program?: string,
-): string =>
+export const linkToFinding = (reportId: string, number: string | null, place = 0, program?: string): string =>
   `${linkToPage(reportId, Math.floor(place / findingsOnPage), program)}#${encodeURIComponent(anchor(number))}`;
 
 const longest = 50_000;

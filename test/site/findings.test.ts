@@ -273,7 +273,7 @@ describe("a search for findings", () => {
     expect(Array.from(marked, ([, aln]) => aln)).toEqual(asked);
   });
 
-  it("marks in a report also a program that is not among the finding’s largest", async () => {
+  it("marks a program in a report even if it is not among the finding’s largest", async () => {
     const setPrograms = (alns: string) =>
       here.select(
         `update disclosed.finding_summaries set alns = '${alns}' where report_id = '${id(3)}' and reference_number = '2021-001'`,
