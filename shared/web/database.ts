@@ -35,8 +35,9 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger, na
     query_timeout: 6000,
     keepAlive: true,
   });
-  // Without a listener, an idle connection that breaks would end the process.
+  // Without listeners, a connection that breaks would end the process. In use, the error also rejects its statement.
   pool.on("error", (err) => logger.warn({ err }, "an idle database connection broke"));
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 

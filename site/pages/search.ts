@@ -100,6 +100,9 @@ ${writeSource(context, result, reading)}`;
 const formatTotal = (total = 0): string =>
   `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "report" : "reports"}`;
 
+/** If a search finds the reports of more auditees, it does not link to each. */
+const mostAuditees = 3;
+
 /** Links to the pages about what the search names. */
 function writeGroups(
   { criteria: { report_ids: [report] = [], state, agency, program, uei, ein } }: Reading,
@@ -109,12 +112,17 @@ function writeGroups(
   if (report !== undefined)
     return html`<p><a href="/record/${report}">Findings, awards and all else in report ${report}</a></p>`;
   const auditee = uei ?? ein;
-  const [newest] = rows;
-  const isOfOne = rows.length === total && rows.every((row) => newest && isSameAuditee(row, newest));
-  const only = auditee === undefined && isOfOne && newest && linkToAuditee(newest);
+  const isWhole = auditee === undefined && rows.length === total;
+  const auditees = isWhole
+    ? rows.filter((row) => rows.find((other) => isSameAuditee(other, row)) === row)
+    : [];
   const links = [
-    only && html`<a href="${only}">${newest.auditee_name || "The auditee"}</a>`,
-    state && html`<a href="/state/${state}">${states[state]}</a>`,
+    ...(auditees.length > mostAuditees ? [] : auditees).map((row) => {
+      const link = linkToAuditee(row);
+      const id = auditees.length > 1 && html` <code class="id">${link?.replace("/auditee/", "")}</code>`;
+      return link && html`<a href="${link}">${row.auditee_name || "The auditee"}${id}</a>`;
+    }),
+    state && html`<a href="/state/${state}">all auditees in ${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
