@@ -586,6 +586,21 @@ describe("a search for findings", () => {
     expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text and plan of finding 2021-001`);
   });
 
+  it("prints links without an underline, and keeps what begins a finding with its text", async () => {
+    const { page } = await open(`/record/${id(3)}`);
+    await page.emulateMedia({ media: "print" });
+    const read = (selector: string, property: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+    expect(await read(".finding .values a", "text-decoration-line")).toBe("none");
+    for (const part of [".finding h3", ".finding > .badges", ".finding > .values", ".finding h4"])
+      expect([part, await read(part, "break-after")]).toEqual([part, "avoid"]);
+    // In a grid, browsers do not keep a heading with its text.
+    expect(await read(".finding .beside", "display")).toBe("block");
+  });
+
   it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {
     const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
     expect(body).toContain("Repeat of 2019-100 (in no earlier public report of this auditee), ");
