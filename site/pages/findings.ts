@@ -5,6 +5,7 @@ import {
   entityTypes,
   findRequirements,
   listSubjects,
+  questionedCostsNote,
   requirements,
   writeBadges,
 } from "../finding-words.ts";
@@ -98,6 +99,7 @@ ${result.ignored.length === 0 && writeRequest(context, result)}
 function writeFound(result: FindingsResult): Html {
   const { criteria, found } = result;
   return html`<p class="lead" role="status">${describeTotal(result)}</p>
+${criteria.questioned_costs && html`<p class="hint">${questionedCostsNote}</p>`}
 ${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), {
   isWhole: describeCriteria(criteria).length === 1,
   together: linkTogether(criteria),

@@ -586,6 +586,12 @@ describe("a search for findings", () => {
     expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text and plan of finding 2021-001`);
   });
 
+  it("for questioned costs says that unmarked findings are not counted", async () => {
+    const note = "Findings without the mark are not counted";
+    expect((await get("/findings?questioned_costs=Y")).text).toContain(note);
+    expect((await get("/findings?repeat=Y")).text).not.toContain(note);
+  });
+
   it("prints links without an underline, and keeps what begins a finding with its text", async () => {
     const { page } = await open(`/record/${id(3)}`);
     await page.emulateMedia({ media: "print" });
