@@ -363,6 +363,7 @@ export const searchColumns = [
   "report_id",
   "auditee_name",
   "auditee_uei",
+  "auditee_ein",
   "auditee_city",
   "auditee_state",
   "audit_year",

@@ -502,6 +502,7 @@ describe("a search for findings", () => {
     expect(rows).toMatchObject([
       {
         auditee_name: "Cold College",
+        auditee_ein: '="123456789"',
         auditee_city: "Columbus",
         auditee_state: "OH",
         auditor_firm_name: "Frost LLP",

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../shared/connect.ts";
 import type { RunningApp } from "../../shared/web/start-app.ts";
@@ -531,6 +532,11 @@ describe("a search", () => {
       JSON.stringify(criteria),
     ]);
     expect(row).toMatchObject({ found: { totals: [0] } });
+  });
+
+  it("has its auditees' UEIs and EINs in CSV", async () => {
+    const [row] = parse((await get("/search.csv?q=Polk+County+Iowa")).text, { columns: true, bom: true });
+    expect(row).toMatchObject({ auditee_uei: '="ABCDEFGH1234"', auditee_ein: '="426005243"' });
   });
 
   it("for a program shows its dollars in each report", async () => {
