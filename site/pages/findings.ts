@@ -42,15 +42,16 @@ import {
   writeProgram,
 } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { formatDay, formatNumber } from "../format.ts";
+import { formatDay, formatNumber, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeUnknown } from "../similar-ids.ts";
+import { explainDecisions, noDueDate, writeDueBadge } from "../verdict.ts";
 import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
-import { writeDocument } from "./layout.ts";
+import { printedLink, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 
 /** A search for findings, and what was found. */
@@ -86,7 +87,7 @@ ${writeRequirement(result)}
 ${writeChosen(result)}
 <div class="with-counts">
 <div>
-${result.ignored.length > 0 ? writeRest(result) : writeFound(result)}
+${result.ignored.length > 0 ? writeRest(result) : writeFound(context, result)}
 </div>
 ${isShown && writeCounts(result)}
 </div>
@@ -96,10 +97,11 @@ ${result.ignored.length === 0 && writeRequest(context, result)}
 }
 
 /** The findings, or what to do if there are none. */
-function writeFound(result: FindingsResult): Html {
+function writeFound(context: PageContext, result: FindingsResult): Html {
   const { criteria, found } = result;
   return html`<p class="lead" role="status">${describeTotal(result)}</p>
 ${criteria.questioned_costs && html`<p class="hint">${questionedCostsNote}</p>`}
+${found.is_of_one && found.total > 0 && html`<p class="hint">A management decision is due ${explainDecisions(writeEasternDate(new Date()))}</p>`}
 ${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), {
   isWhole: describeCriteria(criteria).length === 1,
   together: linkTogether(criteria),
@@ -110,7 +112,7 @@ ${
     ? writeAdvice(result)
     : result.page > lastPage(result)
       ? writeNoPage(result.page, lastPage(result), linkFindings(criteria))
-      : [found.rows.map((row) => writeFinding(row, criteria)), writePages(result)]
+      : [found.rows.map((row) => writeFinding(context, result, row)), writePages(result)]
 }`;
 }
 
@@ -378,7 +380,11 @@ const writeExcerpts = ({ report_id: id, text, plan }: FoundFinding): Html =>
   html`${text ? html`<p>${markWords(text)}</p>` : writeNoText(id)}
 ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 
-/** The beginnings of a text and a plan, beside each other. */
+/** When the management decision on a finding is due. */
+const describeDue = ({ management_decision_due: due }: FoundFinding): Content =>
+  due === null ? noDueDate : [formatDay(due), writeDueBadge(due, writeEasternDate(new Date()))];
+
+/** A text and a plan, beside each other. */
 function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
   if (!text && !plan) return writeNoText(id);
   const part = (heading: string, written: string | null) =>
@@ -387,7 +393,7 @@ function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
 ${part("What the auditee plans", plan)}</div>`;
 }
 
-function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
+function writeFinding({ appUrl }: PageContext, { criteria, found }: FindingsResult, row: FoundFinding): Html {
   const { report_id: id, reference_number: number, alns } = row;
   const link = linkToFinding(id, number ?? "", row.place, writeProgram(criteria));
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
@@ -405,8 +411,9 @@ function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
 <p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
-${criteria.auditee !== undefined ? writeBeside(row) : writeExcerpts(row)}
-${isCut && html`<p><a href="${link}">Whole text and plan of finding ${number}</a></p>`}
+${found.is_of_one && html`<p>Management decision due: ${describeDue(row)}</p>`}
+${found.is_of_one ? writeBeside(row) : writeExcerpts(row)}
+${isCut && html`<p>${printedLink(appUrl, link, `Whole text and plan of finding ${number}`)}</p>`}
 </article>
 `;
 }

@@ -579,12 +579,43 @@ describe("a search for findings", () => {
     expect(body.replaceAll("&amp;", "&")).toMatch(request);
   });
 
-  it("shows an auditee's texts beside its plans, and links to the full texts", async () => {
-    const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
-    expect(body).toMatch(
-      /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
+  it.each(["auditee=CCCCCCCC1234", `u=${id(3)}`])(
+    "of one auditee or report, %s, shows whole texts beside plans, and when decisions are due",
+    async (query) => {
+      const { text: body } = await get(`/findings?${query}`);
+      expect(body).toMatch(
+        /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.){1000} Pipes froze\.<.*What the auditee plans<\/h3><p class="text">We will heat\./s,
+      );
+      expect(body).not.toContain("Whole text and plan");
+      expect(body).toMatch(/Management decision due: July 1, 2023 <[^.]*past due</);
+      expect(body).toMatch(/six months after the report was accepted .* As of \w+ \d+, \d{4}\./);
+    },
+  );
+
+  it("of one auditee shows no more text than a report's page", async () => {
+    onTestFinished(
+      async () => void (await here.select("delete from disclosed.findings_text where row_number >= 100")),
     );
-    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text and plan of finding 2021-001`);
+    await here.select(
+      `insert into disclosed.findings_text (report_id, auditee_uei, finding_ref_number, finding_text, row_number) values
+       ('${id(2)}', 'BBBBBBBB1234', '2023-001', repeat('x', 100000), 100), ('${id(2)}', 'BBBBBBBB1234', '2023-002', repeat('y', 3000), 101)`,
+    );
+    const { text: body } = await get("/findings?auditee=BBBBBBBB1234");
+    const shown = Array.from(
+      body.matchAll(/<p class="text">([^<]*)</g),
+      ([, written = ""]) => written.length,
+    );
+    expect(shown).toEqual([50_001, "Staff will ask for three bids.".length, 2001]);
+  });
+
+  it("prints the address of a text that is not shown whole", async () => {
+    const { text: body } = await get("/findings?program=84.010");
+    const path = `/record/${id(3)}?program=84.010#2021-001`;
+    const [, address = ""] =
+      /Whole text and plan of finding 2021-001<\/a><span class="print-only address"> \(([^)]*)\)/.exec(
+        body,
+      ) ?? [];
+    expect(address.replace(/^https?:\/\/[^/]*/, "")).toBe(path);
   });
 
   it("for questioned costs says that unmarked findings are not counted", async () => {
