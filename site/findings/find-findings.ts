@@ -66,6 +66,8 @@ const found = z.object({
       audit_year: text,
       fac_accepted_date: text,
       alns: z.array(z.string()),
+      /** The programs that were searched for, if their awards match the search. */
+      asked_alns: z.array(z.string()),
       /** A date. Null if the report has no accepted date. */
       management_decision_due: text,
       type_requirement: text,

@@ -22,7 +22,6 @@ import {
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
-  asksForProgram,
   type Criterion,
   describeCriteria,
   describeValue,
@@ -394,14 +393,15 @@ ${part("What the auditee plans", plan)}</div>`;
 }
 
 function writeFinding({ appUrl }: PageContext, { criteria, found }: FindingsResult, row: FoundFinding): Html {
-  const { report_id: id, reference_number: number, alns } = row;
-  const link = linkToFinding(id, number ?? "", row.place, writeProgram(criteria));
+  const { report_id: id, reference_number: number, alns, asked_alns: asked } = row;
+  // The report's page marks a program, but not how its awards were received.
+  const program = criteria.direct && asked.length === 1 ? asked[0] : writeProgram(criteria);
+  const link = linkToFinding(id, number ?? "", row.place, program);
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
   const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
-  const asked = alns.filter((aln) => asksForProgram(criteria, aln));
   const programs = [...asked, ...alns.filter((aln) => !asked.includes(aln))].slice(0, 5).map((aln, index) => {
     const link = html`<a href="/program/${aln}">${aln}</a>`;
     return [index > 0 && ", ", asked.includes(aln) ? markProgram(link) : link];

@@ -273,6 +273,27 @@ describe("a search for findings", () => {
     expect(Array.from(marked, ([, aln]) => aln)).toEqual(asked);
   });
 
+  it("marks only programs whose awards match all filters of awards, also in the report", async () => {
+    const change = async (aln: string) => {
+      await here.select(
+        `update disclosed.federal_awards set federal_agency_prefix = '${aln.slice(0, 2)}', federal_award_extension = '${aln.slice(3)}'
+         where report_id = '${id(3)}' and award_reference = 'AWARD-0002'`,
+      );
+      await here.select(
+        `update disclosed.finding_summaries set alns = array(select unnest(array['84.010', '${aln}']) order by 1)
+         where report_id = '${id(3)}' and reference_number = '2021-001'`,
+      );
+    };
+    onTestFinished(() => change("16.575"));
+    await change("84.425");
+    const { text: body } = await get("/findings?program=84&direct=Y");
+    expect(
+      Array.from(body.matchAll(/<mark><strong><a href="\/program\/([^"]*)">/g), ([, aln]) => aln),
+    ).toEqual(["84.010"]);
+    expect(body).toContain('<a href="/program/84.425">84.425</a>.');
+    expect(body).toContain(`<h2><a href="/record/${id(3)}?program=84.010#2021-001">`);
+  });
+
   it("marks in a report also a program that is not among the finding’s largest", async () => {
     const setPrograms = (alns: string) =>
       here.select(

@@ -13,6 +13,9 @@ declare
     select findings.fac_accepted_date from disclosed.finding_summaries as findings limit 1 offset 30000
   ) end;
   is_of_one constant boolean := criteria ? 'auditee' or coalesce(criteria ->> 'u' !~ ',', false);
+  of_awards constant text := case
+    when criteria ?| array['aln', 'aln_and_letters', 'agency'] then publication.write_award_conditions(criteria)
+  end;
   found jsonb;
 begin
   -- A search for nothing but words such as "the" finds nothing.
@@ -138,6 +141,7 @@ begin
                 when $6 then publication.excerpt_text(written.plan, null, written.longest)
               end,
               'management_decision_due', publication.decision_due(shown.fac_accepted_date),
+              'asked_alns', %s,
               -- How many findings are before it in its report.
               'place', (
                 select count(*)
@@ -159,7 +163,14 @@ begin
           join disclosed.general on general.report_id = shown.report_id
         )
       )
-    $query$, publication.write_words_condition(since => '$7'), publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria)
+    $query$, publication.write_words_condition(since => '$7'), publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria),
+    coalesce(
+      'array(select distinct awards.federal_agency_prefix || ''.'' || awards.federal_award_extension'
+      ' from disclosed.findings as rows join disclosed.federal_awards as awards'
+      ' on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
+      ' where rows.report_id = shown.report_id and rows.reference_number = shown.reference_number and ' || of_awards || ')',
+      '''{}''::text[]'
+    )
   )
   into found
   using
@@ -169,5 +180,5 @@ begin
 end
 $$;
 comment on function publication.search_findings is
-  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for, and "numbers" those that are counted together. "unknown" has the IDs of the search that no public report has, as publication.suggest_ids() returns them. "is_of_one" says whether the search is of one auditee or report: then, texts are whole up to 50,000 characters each and about 100,000 together. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for, and "numbers" those that are counted together. "unknown" has the IDs of the search that no public report has, as publication.suggest_ids() returns them. "is_of_one" says whether the search is of one auditee or report: then, texts are whole up to 50,000 characters each and about 100,000 together. "asked_alns" has the programs of a finding whose awards match the search. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
 grant execute on function publication.search_findings to site;
