@@ -45,7 +45,7 @@ export const earlierFindings = z.array(
 export type EarlierFindings = z.infer<typeof earlierFindings>;
 /** The public findings of later years, and the number of the finding that each repeats. */
 const laterFindings = z.array(
-  earlierFindings.element.extend({ repeats: z.string(), audit_year: z.string() }),
+  earlierFindings.element.extend({ reference_number: text, repeats: z.string(), audit_year: z.string() }),
 );
 export type LaterFindings = z.infer<typeof laterFindings>;
 /** The result of publication.describe_results(), in a row for a report. */

@@ -24,7 +24,7 @@ const answers = {
 export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolean =>
   kind === "UEI" && (report ?? other) === undefined && explainUei(typed.toUpperCase()) !== undefined;
 
-/** Whether an entry was not understood. The placeholder of unknown UEIs is. */
+/** Whether an entry was not understood. The placeholder for unknown UEIs is understood. */
 export const isUnread = (entry: CheckedEntry): boolean =>
   entry.kind === undefined ? !isPlaceholder(entry.typed) : isMistyped(entry);
 

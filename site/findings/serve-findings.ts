@@ -72,7 +72,7 @@ export function serveFindings(parts: PageRoutes, reader: FindingsReader): void {
           ...(texts as object | undefined),
           matching_awards: awards,
           matching_amount_expended: amount_expended,
-          address: context.appUrl + linkToFinding(row.report_id, row.reference_number ?? "", row.place),
+          address: context.appUrl + linkToFinding(row.report_id, row.reference_number, row.place),
         };
       }),
     });

@@ -277,16 +277,20 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   return `${start}: ${parts.join(", ")}.${reports && ` Of these reports, ${reports}`}`;
 }
 
-/** The most entries of a notice. */
+/** The most entries that a notice names. */
 const mostNamed = 20;
+
+/** " and 5 more", beyond those that a notice names. */
+const countMore = ({ length }: unknown[]): string =>
+  length > mostNamed ? ` and ${formatNumber(length - mostNamed)} more` : "";
+const nameFirst = (entries: string[]): string =>
+  `${entries.slice(0, mostNamed).join(", ")}${countMore(entries)}`;
 
 /** The entries that may be mistyped, each with what may be meant, and the words that have no row. */
 function writeDoubtful(result: CheckResult): Content {
   const { checked, list, wanted } = result;
   const doubtful = checked.filter((entry) => isUnread(entry) || entry.similar.length > 0);
   const words = list.unread.filter((typed) => !mayBeId({ typed }));
-  const countMore = (all: unknown[]) =>
-    all.length > mostNamed && `and ${formatNumber(all.length - mostNamed)} more`;
   const more = countMore(doubtful);
   return (
     doubtful.length + words.length > 0 &&
@@ -297,12 +301,7 @@ function writeDoubtful(result: CheckResult): Content {
 ${writeCorrected(result)}`
     }${
       words.length > 0 &&
-      html`<p>Words that are not IDs (${formatNumber(words.length)}): ${words
-        .slice(0, mostNamed)
-        .map((word) => `“${word}”`)
-        .join(
-          ", ",
-        )}${words.length > mostNamed && ` ${countMore(words)}`}. To find a name, search for it instead.</p>`
+      html`<p>Words that are not IDs (${formatNumber(words.length)}): ${nameFirst(words.map((word) => `“${word}”`))}. To find a name, search for it instead.</p>`
     }</div>`
   );
 }
@@ -310,11 +309,10 @@ ${writeCorrected(result)}`
 /** What was pasted several times counts once. */
 function writeRepeated({ repeated }: List): Content {
   const named = [...new Set(repeated)];
-  const more = named.length - 20;
   return (
     named.length > 0 &&
     html`<p class="notice">${capitalize(count(repeated.length, "entry", "entries"))} ${repeated.length === 1 ? "repeats" : "repeat"}
-  another and ${repeated.length === 1 ? "counts" : "count"} once: ${named.slice(0, 20).join(", ")}${more > 0 && ` and ${formatNumber(more)} more`}.</p>`
+  another and ${repeated.length === 1 ? "counts" : "count"} once: ${nameFirst(named)}.</p>`
   );
 }
 

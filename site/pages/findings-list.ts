@@ -62,11 +62,14 @@ function linkToPage(reportId: string, index: number, program?: string): string {
   return `/record/${reportId}${parameters.size > 0 ? `?${parameters}` : ""}`;
 }
 
+/** The number of a finding, in words if it has none. */
+export const nameFinding = (number: string | null): string => number || "without a number";
+
 /** The anchor of a finding. IDs must have no spaces. */
-const anchor = (number: string): string => number.replace(/\s+/g, "-");
+const anchor = (number: string | null): string => nameFinding(number).replace(/\s+/g, "-");
 
 function writeFinding(finding: Finding, shown: ShownReport): Html {
-  const number = finding.reference_number || "without a number";
+  const number = nameFinding(finding.reference_number);
   const entries: [string, Content][] = [
     ["Programs", listPrograms(finding, shown)],
     ["Requirement", describeRequirements(finding.type_requirement)],
@@ -130,13 +133,13 @@ function listLater(number: string | null, later: LaterFindings): Content {
     .filter(({ repeats }) => repeats === number)
     .map(
       ({ report_id: id, reference_number: repeat, place, audit_year: year }, index) =>
-        html`${index > 0 && ", "}<a href="${linkToFinding(id, repeat, place)}">${repeat}</a> in ${year}`,
+        html`${index > 0 && ", "}<a href="${linkToFinding(id, repeat, place)}">${nameFinding(repeat)}</a> in ${year}`,
     );
   return links.length > 0 && links;
 }
 
-/** The address of a finding on its report's page. `place` is how many findings are before it. A program is marked there. */
-export const linkToFinding = (reportId: string, number: string, place = 0, program?: string): string =>
+/** The address of a finding on its report's page, which marks the program. `place` is how many findings are before it. */
+export const linkToFinding = (reportId: string, number: string | null, place = 0, program?: string): string =>
   `${linkToPage(reportId, Math.floor(place / findingsOnPage), program)}#${encodeURIComponent(anchor(number))}`;
 
 const longest = 50_000;

@@ -49,7 +49,7 @@ import { writeUnknown } from "../similar-ids.ts";
 import { explainDecisions, noDueDate, writeDueBadge } from "../verdict.ts";
 import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
-import { linkToFinding, listEarlier, writeNoText } from "./findings-list.ts";
+import { linkToFinding, listEarlier, nameFinding, writeNoText } from "./findings-list.ts";
 import { printedLink, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 
@@ -393,10 +393,11 @@ ${part("What the auditee plans", plan)}</div>`;
 }
 
 function writeFinding({ appUrl }: PageContext, { criteria, found }: FindingsResult, row: FoundFinding): Html {
-  const { report_id: id, reference_number: number, alns, asked_alns: asked } = row;
+  const { report_id: id, alns, asked_alns: asked } = row;
+  const number = nameFinding(row.reference_number);
   // The report's page marks a program, but not how its awards were received.
   const program = criteria.direct && asked.length === 1 ? asked[0] : writeProgram(criteria);
-  const link = linkToFinding(id, number ?? "", row.place, program);
+  const link = linkToFinding(id, row.reference_number, row.place, program);
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");

@@ -88,6 +88,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeGroups(reading, found, found.totals[chosen])}
+${writeNarrowedFindings(reading)}
 ${reading.criteria.report_ids === undefined && writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writeRelated(found)}
@@ -103,9 +104,7 @@ const formatTotal = (total = 0): string =>
 
 /** Links to the pages about what the search names. */
 function writeGroups(
-  {
-    criteria: { report_ids: [report] = [], state, year, agency, program, uei, ein, auditor_ein: auditor },
-  }: Reading,
+  { criteria: { report_ids: [report] = [], state, agency, program, uei, ein } }: Reading,
   { rows }: Found,
   total: number | undefined,
 ): Content {
@@ -115,24 +114,31 @@ function writeGroups(
   const [newest] = rows;
   const isOfOne = rows.length === total && rows.every((row) => newest && isSameAuditee(row, newest));
   const only = auditee === undefined && isOfOne && newest && linkToAuditee(newest);
-  const narrowed = { ...(state && { state }), ...(year && { year }) };
-  const ofProgramAsked = agency && nameProgram({ agency, ...(program && { program }) });
-  const ofAuditor = { ...narrowed, ...(auditor && { auditor }) };
   const links = [
     only && html`<a href="${only}">${newest.auditee_name || "The auditee"}</a>`,
     state && html`<a href="/state/${state}">${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
-    ofProgramAsked &&
-      html`<a href="${linkFindings({ ...narrowed, ...ofProgram(ofProgramAsked) })}">Findings on ${ofProgramAsked}${describeNarrowing(narrowed)}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
-    auditor &&
-      html`<a href="${linkFindings(ofAuditor)}">Findings in reports by ${auditor}${describeNarrowing(narrowed)}</a> (<a href="${linkFindings({ ...ofAuditor, repeat: "Y" })}">only repeat findings</a>)`,
   ].filter(Boolean);
   return (
     links.length > 0 &&
     html`<p>All years and findings: ${links.map((link, index) => [index > 0 && ", ", link])}</p>`
   );
+}
+
+/** Links to the findings on a program or agency, or in an auditor's reports, in the same state and year. */
+function writeNarrowedFindings({ criteria }: Reading): Content {
+  const { state, year, agency, auditor_ein: auditor } = criteria;
+  const narrowed = { ...(state && { state }), ...(year && { year }) };
+  const where = describeNarrowing(narrowed);
+  if (agency !== undefined) {
+    const program = nameProgram(criteria);
+    return html`<p><a href="${linkFindings({ ...narrowed, ...ofProgram(program) })}">Findings on ${program}${where}</a></p>`;
+  }
+  if (auditor === undefined) return false;
+  const ofAuditor = { ...narrowed, auditor };
+  return html`<p><a href="${linkFindings(ofAuditor)}">Findings in reports by ${auditor}${where}</a> (<a href="${linkFindings({ ...ofAuditor, repeat: "Y" })}">only repeat findings</a>)</p>`;
 }
 
 const writeRelated = ({ related }: Found): Content =>
@@ -233,7 +239,7 @@ function writePrograms(
   );
 }
 
-/** If nothing but programs has the name, they are the answer. */
+/** The programs that have the name, if nothing else has it. */
 function writeNamedPrograms(result: SearchResult): Content {
   const { readings, found } = result;
   const named = findNamed(readings);
@@ -264,7 +270,7 @@ function isSameAuditee(one: FoundReport, other: FoundReport): boolean {
 const isSameAuditor = (one: FoundReport, other: FoundReport): boolean =>
   linkToAuditor(one) === linkToAuditor(other);
 
-/** The reports of those that have the name of another on the page. */
+/** The reports on the page whose auditee or auditor has the name of another one. */
 function findNamesakes(
   rows: FoundReport[],
   nameRow: (row: FoundReport) => string,

@@ -108,7 +108,7 @@ const kong: PromiseOfFile[] = [
     },
   ),
   kongEnv("repeats a read on another PostgREST only within a second", {
-    NGINX_PROXY_PROXY_NEXT_UPSTREAM: "error timeout http_503",
+    NGINX_PROXY_PROXY_NEXT_UPSTREAM: "error timeout http_503 http_504",
     NGINX_PROXY_PROXY_NEXT_UPSTREAM_TIMEOUT: "1s",
     UPSTREAM_KEEPALIVE_IDLE_TIMEOUT: "10",
   }),

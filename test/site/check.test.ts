@@ -544,7 +544,7 @@ describe("a list", () => {
     expect(parse(csv.text, { columns: true, bom: true })).toHaveLength(1000);
   });
 
-  it("counts all entries, and lists in one place those that may be mistyped, with what may be meant", async () => {
+  it("counts all entries, and lists those that may be mistyped with what may be meant", async () => {
     const list = "LC67HONF2H11,POLKPOLK1234,Nonsense1,MESAMESA123,MESAMESA1243,ZZZZZZZZ1234,GSA_MIGRATION";
     const { text } = await ask(`/check?u=${list}&year=2023`);
     expect(text).toContain(

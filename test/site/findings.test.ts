@@ -294,7 +294,7 @@ describe("a search for findings", () => {
     expect(body).toContain(`<h2><a href="/record/${id(3)}?program=84.010#2021-001">`);
   });
 
-  it("marks in a report also a program that is not among the finding’s largest", async () => {
+  it("marks a program in a report even if it is not among the finding’s largest", async () => {
     const setPrograms = (alns: string) =>
       here.select(
         `update disclosed.finding_summaries set alns = '${alns}' where report_id = '${id(3)}' and reference_number = '2021-001'`,

@@ -300,7 +300,7 @@ describe("the page of a report", () => {
     expect(report).toContain("<mark>");
   });
 
-  it("is where the CSV file of findings leads, to the finding on the page that has it", async () => {
+  it("is where each row of the CSV file of findings leads, on the page that has the finding", async () => {
     const { text } = await get("/findings.csv?auditee=ALDERALDER12&year=2022");
     const rows: Record<string, string>[] = parse(text, { columns: true, bom: true });
     const addresses = rows.map(({ address = "" }) => address.replace(/^https?:\/\/[^/]*/, ""));
@@ -370,6 +370,25 @@ describe("the page of a report", () => {
     const { text } = await get(`/record/${id(8)}`);
     expect(text).toContain('<h3 id="2022-004">');
     expect(text).not.toContain("Repeated as");
+  });
+
+  it("links to a later finding that has no number", async () => {
+    await here.select(
+      `insert into disclosed.finding_summaries select (jsonb_populate_record(summaries, '{"reference_number": null}')).* from disclosed.finding_summaries as summaries where report_id = $1 and reference_number = '2023-001'`,
+      [id(1)],
+    );
+    onTestFinished(
+      async () =>
+        void (await here.select("delete from disclosed.finding_summaries where reference_number is null")),
+    );
+    const target = `/record/${id(1)}#without-a-number`;
+    expect((await get(`/record/${id(2)}`)).text).toContain(
+      `<a href="${target}">without a number</a> in 2023`,
+    );
+    expect((await get(`/record/${id(1)}`)).text).toContain('id="without-a-number"');
+    const { text } = await get("/findings?auditee=ALDERALDER12&year=2023");
+    expect(text).toContain(`<a href="${target}">City of Alder: finding without a number</a>`);
+    expect((await get("/findings.csv?auditee=ALDERALDER12&year=2023")).text).toContain(`${target},`);
   });
 
   it("links to the auditee, its other public years, the auditor and the PDF", async () => {

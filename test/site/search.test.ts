@@ -161,7 +161,7 @@ describe("a search", () => {
     expect((await search("Shelby County")).text).not.toContain('class="id hint"');
   });
 
-  it("tells auditors with the same name by their EINs", async () => {
+  it("tells auditors with the same name apart by their EINs", async () => {
     const mark = /<a href="[^"]*">Firm<\/a> <code class="id hint">([^<]*)</g;
     const list = async () =>
       Array.from((await search("Shelby County")).text.matchAll(mark), ([, ein]) => ein);
@@ -176,7 +176,7 @@ describe("a search", () => {
     expect((await get("/search.csv?q=Shelby+County")).text).toMatch(/,Firm,[^,]*551122336[^,]*,/);
   });
 
-  it("leads from an auditor's reports of a year to their findings and repeat findings", async () => {
+  it("links an auditor's reports of a year to their findings and repeat findings", async () => {
     const setEin = (ein: string) =>
       here.select(`update disclosed.general set auditor_ein = ${ein} where report_id = '${id(9)}'`);
     await setEin("'551122337'");
@@ -370,7 +370,7 @@ describe("a search", () => {
     ],
     ["Medcial Asistance", "No public report was found for “Medcial Asistance”."],
     ["secret weapons", "No public report was found for “secret weapons”."],
-  ])("for %s, which no auditee is named, leads with the programs that are", async (typed, lead) => {
+  ])("for %s lists programs first if only they have the name", async (typed, lead) => {
     const { text } = await search(typed);
     const [, status = "", next = ""] = /role="status">(.*?)<\/p>\s*(<[^>]*>)/s.exec(text) ?? [];
     expect(status.replace(/\s+/g, " ")).toBe(lead);

@@ -1,6 +1,7 @@
 -- Ends the request with an HTTP status and PostgREST's error body (PostgREST: RAISE with SQLSTATE 'PGRST'). Proxy-Status
--- repeats the code (RFC 9209), because a response to HEAD has no body. PostgREST 13 and later add the same header. After
--- each 503, PostgREST connects again and loads its schema cache (App.hs), so 504 stands for 503, and the gateway sends 503.
+-- repeats the code (RFC 9209), because a response to HEAD has no body. PostgREST 13 and later add the same header.
+--
+-- After each 503 of its own, PostgREST connects again and loads its schema cache. So it sends 504 instead, which the gateway changes to 503.
 create function request.refuse(
   status integer,
   code text,
@@ -22,7 +23,7 @@ begin
 end
 $$;
 comment on function request.refuse is
-  'Ends the request with this HTTP status, these headers and the body {code, message, details, hint}.';
+  'Ends the request with this HTTP status, these headers and the body {code, message, details, hint}. PostgREST sends 504 for 503; the gateway sends 503.';
 grant execute on function request.refuse to gateway, api_public, api_tribal;
 grant usage on schema request to api_public, api_tribal;
 

@@ -26,7 +26,7 @@ begin
         from disclosed.totals_by_program as totals
         where totals.aln in (select unnest(matches.alns) from matches)
       ), places as materialized (
-        -- How many findings are before each in its report. Counting them for each would take the square of a report's findings.
+        -- publication.count_findings_before() would read a report's findings once for each of them.
         select
           findings.report_id,
           findings.reference_number,
@@ -47,7 +47,7 @@ begin
             left join programs on programs.aln = numbers.aln
             order by numbers.place
           ) as federal_program_name,
-          coalesce(places.place, 0) as place,
+          coalesce(places.place, publication.count_findings_before(matches.report_id, matches.reference_number)) as place,
           matches.* %s %s
         from matches
         join disclosed.general on general.report_id = matches.report_id

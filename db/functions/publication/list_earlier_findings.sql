@@ -8,12 +8,7 @@ as $$
     select distinct on (finding_summaries.reference_number)
       finding_summaries.reference_number,
       finding_summaries.report_id,
-      -- How many findings are before it.
-      (
-        select count(*)
-        from disclosed.finding_summaries as before
-        where before.report_id = finding_summaries.report_id and before.reference_number < finding_summaries.reference_number
-      ) as place
+      publication.count_findings_before(finding_summaries.report_id, finding_summaries.reference_number) as place
     from disclosed.finding_summaries
     where finding_summaries.report_id = any (reports) and finding_summaries.audit_year < asked_year
       and finding_summaries.reference_number = any (numbers)

@@ -1,4 +1,4 @@
--- The opposite of publication.list_earlier_findings(). If a year between has a finding with the same number, that one was repeated.
+-- The opposite of publication.list_earlier_findings(). If a report of a year between has the same number, its finding was repeated.
 create or replace function publication.list_later_findings(asked_year text, numbers text[], reports text[])
 returns jsonb
 language sql stable security invoker set search_path = ''
@@ -26,14 +26,9 @@ as $$
       repeats.report_id,
       repeats.audit_year,
       repeats.reference_number,
-      -- How many findings are before it.
-      (
-        select count(*)
-        from disclosed.finding_summaries as before
-        where before.report_id = repeats.report_id and before.reference_number < repeats.reference_number
-      ) as place
+      publication.count_findings_before(repeats.report_id, repeats.reference_number) as place
     from repeats
-    join unnest(numbers) as earlier (number) on earlier.number = any (repeats.prior_numbers)
+    join unnest(numbers) as earlier (number) on earlier.number <> '' and earlier.number = any (repeats.prior_numbers)
     where not exists (
       select from same_numbers
       where same_numbers.reference_number = earlier.number and same_numbers.audit_year < repeats.audit_year
@@ -42,4 +37,4 @@ as $$
   ) as later
 $$;
 comment on function publication.list_later_findings is
-  'Returns the public findings that repeat those with these numbers in the given year: up to 200 findings of those of the given reports that are newer.';
+  'Returns up to 200 public findings that repeat the given year''s findings with these numbers. It looks in those of the given reports that are of later years.';

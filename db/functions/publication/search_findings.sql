@@ -142,12 +142,7 @@ begin
               end,
               'management_decision_due', publication.decision_due(shown.fac_accepted_date),
               'asked_alns', %s,
-              -- How many findings are before it in its report.
-              'place', (
-                select count(*)
-                from disclosed.finding_summaries as before
-                where before.report_id = shown.report_id and before.reference_number < shown.reference_number
-              ),
+              'place', publication.count_findings_before(shown.report_id, shown.reference_number),
               'earlier', case when shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
                 shown.audit_year,
                 (regexp_split_to_array(shown.prior_finding_ref_numbers, '[,;\s]+'))[1:200],
@@ -168,7 +163,7 @@ begin
       'array(select distinct awards.federal_agency_prefix || ''.'' || awards.federal_award_extension'
       ' from disclosed.findings as rows join disclosed.federal_awards as awards'
       ' on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
-      ' where rows.report_id = shown.report_id and rows.reference_number = shown.reference_number and ' || of_awards || ')',
+      ' where rows.report_id = shown.report_id and rows.reference_number is not distinct from shown.reference_number and ' || of_awards || ')',
       '''{}''::text[]'
     )
   )

@@ -79,5 +79,5 @@ begin
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of auditees of public reports (if states are given, separated by commas, only of auditees in these) that, alone or with their cities, are spelled like the text, most similar first. If there is none, returns names of auditors. The kind "auditee" or "auditor" has only names of these. Names that differ only in case, accents or punctuation are listed once.';
+  'Returns up to five names of auditees of public reports that, alone or with their cities, are spelled like the text, most similar first. If there is none, returns names of auditors. If states are given, separated by commas, it returns only names of auditees in these states and of their auditors. If a kind is given, "auditee" or "auditor", it returns only names of this kind. Names that differ only in case, accents or punctuation are listed once.';
 grant execute on function publication.suggest_names to site;
