@@ -8,7 +8,7 @@ import {
   type Opinions,
   statesOpinion,
 } from "./finding-words.ts";
-import { addMonths } from "./format.ts";
+import { addMonths, formatDay } from "./format.ts";
 import { type Content, type Html, html } from "./html.ts";
 
 type Words = Readonly<Record<string, string>>;
@@ -90,6 +90,10 @@ export function judgeDue(due: string | null, today: string): DueState {
   if (due < today) return "past due";
   return due <= addMonths(today, 1) ? "due within a month" : "due later";
 }
+
+/** When a management decision is due, and what the data does not say of it. */
+export const explainDecisions = (today: string): string =>
+  `six months after the report was accepted (2 CFR 200.521(d)). As of ${formatDay(today)}. The Federal Audit Clearinghouse does not say whether it was issued.`;
 
 /** A badge, if a decision is past due or due soon. */
 export function writeDueBadge(due: string, today: string): Content {

@@ -45,6 +45,8 @@ const found = z.object({
   words: z.array(z.array(wordsPart)).nullish(),
   /** The names of the auditee and the auditor that are searched for, in their newest public reports. */
   names: z.object({ auditee: z.string().optional(), auditor: z.string().optional() }).optional(),
+  /** Whether the search is of one auditee or report: then texts are whole as far as there is room. */
+  is_of_one: z.boolean().optional(),
   /** Whether more findings have all words than were searched for phrases. */
   is_cut: z.boolean().optional(),
   /** The IDs of the filters `auditee` and `u` that no public report has. */
@@ -64,6 +66,10 @@ const found = z.object({
       audit_year: text,
       fac_accepted_date: text,
       alns: z.array(z.string()),
+      /** The programs that were searched for, if their awards match the search. */
+      asked_alns: z.array(z.string()),
+      /** A date. Null if the report has no accepted date. */
+      management_decision_due: text,
       type_requirement: text,
       is_direct: text,
       /** Excerpts. U+0001 and U+0002 are around each word that was searched for. */

@@ -178,6 +178,7 @@ const columns = [
   "reference_number",
   "auditee_name",
   "auditee_uei",
+  "auditee_ein",
   "auditee_city",
   "auditee_state",
   "entity_type",

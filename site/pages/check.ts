@@ -155,7 +155,7 @@ ${
     checked.some(
       (line) => line.kind && (line.report ?? line.successor) === undefined && !isMistyped(line),
     )) &&
-  html`<p class="hint">“No public report” means that no public report names the UEI or EIN, or none of that audit year does.
+  html`<p class="hint">“No public report” means that no public report names the UEI or EIN as its auditee’s, or none of that audit year does.
   The report may not be due, may not have been filed, may name another UEI or EIN, or may be suppressed. A report ID without a public report is
   suppressed, was resubmitted, or does not exist.</p>`
 }

@@ -19,7 +19,7 @@ export function writeFindings(shown: ShownReport): Html {
   return html`<section aria-labelledby="findings"><h2 id="findings">Findings (${formatNumber(total)})</h2>
 ${total === 0 && html`<p>The auditor reported no findings.</p>`}
 ${total > 0 && findings.length === 0 && html`<p>This page has no findings. <a href="/record/${shown.reportId}#findings">See the first page</a></p>`}
-${counts.questioned_costs > 0 && html`<p class="hint">${questionedCostsNote}</p>`}
+${total > 0 && html`<p class="hint">${questionedCostsNote}</p>`}
 ${describePage(shown)}
 ${writePages(shown, "Pages of findings")}
 ${findings.map((finding) => writeFinding(finding, shown))}

@@ -5,6 +5,7 @@ import {
   entityTypes,
   findRequirements,
   listSubjects,
+  questionedCostsNote,
   requirements,
   writeBadges,
 } from "../finding-words.ts";
@@ -21,7 +22,6 @@ import {
 } from "../findings/find-findings.ts";
 import {
   type AskedFindings,
-  asksForProgram,
   type Criterion,
   describeCriteria,
   describeValue,
@@ -41,15 +41,16 @@ import {
   writeProgram,
 } from "../findings/read-criteria.ts";
 import { writeFindingsQueries } from "../findings/write-query.ts";
-import { formatDay, formatNumber } from "../format.ts";
+import { formatDay, formatNumber, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeUnknown } from "../similar-ids.ts";
+import { explainDecisions, noDueDate, writeDueBadge } from "../verdict.ts";
 import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
 import { linkToFinding, listEarlier, nameFinding, writeNoText } from "./findings-list.ts";
-import { writeDocument } from "./layout.ts";
+import { printedLink, writeDocument } from "./layout.ts";
 import { countPages, writeNoPage } from "./page-turns.ts";
 
 /** A search for findings, and what was found. */
@@ -85,7 +86,7 @@ ${writeRequirement(result)}
 ${writeChosen(result)}
 <div class="with-counts">
 <div>
-${result.ignored.length > 0 ? writeRest(result) : writeFound(result)}
+${result.ignored.length > 0 ? writeRest(result) : writeFound(context, result)}
 </div>
 ${isShown && writeCounts(result)}
 </div>
@@ -95,9 +96,11 @@ ${result.ignored.length === 0 && writeRequest(context, result)}
 }
 
 /** The findings, or what to do if there are none. */
-function writeFound(result: FindingsResult): Html {
+function writeFound(context: PageContext, result: FindingsResult): Html {
   const { criteria, found } = result;
   return html`<p class="lead" role="status">${describeTotal(result)}</p>
+${criteria.questioned_costs && html`<p class="hint">${questionedCostsNote}</p>`}
+${found.is_of_one && found.total > 0 && html`<p class="hint">A management decision is due ${explainDecisions(writeEasternDate(new Date()))}</p>`}
 ${writeRelatedPrograms(found.related, (aln) => linkFindings({ ...criteria, aln }), {
   isWhole: describeCriteria(criteria).length === 1,
   together: linkTogether(criteria),
@@ -108,7 +111,7 @@ ${
     ? writeAdvice(result)
     : result.page > lastPage(result)
       ? writeNoPage(result.page, lastPage(result), linkFindings(criteria))
-      : [found.rows.map((row) => writeFinding(row, criteria)), writePages(result)]
+      : [found.rows.map((row) => writeFinding(context, result, row)), writePages(result)]
 }`;
 }
 
@@ -376,7 +379,11 @@ const writeExcerpts = ({ report_id: id, text, plan }: FoundFinding): Html =>
   html`${text ? html`<p>${markWords(text)}</p>` : writeNoText(id)}
 ${plan && html`<p><strong>Plan:</strong> ${markWords(plan)}</p>`}`;
 
-/** The beginnings of a text and a plan, beside each other. */
+/** When the management decision on a finding is due. */
+const describeDue = ({ management_decision_due: due }: FoundFinding): Content =>
+  due === null ? noDueDate : [formatDay(due), writeDueBadge(due, writeEasternDate(new Date()))];
+
+/** A text and a plan, beside each other. */
 function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
   if (!text && !plan) return writeNoText(id);
   const part = (heading: string, written: string | null) =>
@@ -385,16 +392,17 @@ function writeBeside({ report_id: id, text, plan }: FoundFinding): Html {
 ${part("What the auditee plans", plan)}</div>`;
 }
 
-function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
-  const { report_id: id, alns } = row;
+function writeFinding({ appUrl }: PageContext, { criteria, found }: FindingsResult, row: FoundFinding): Html {
+  const { report_id: id, alns, asked_alns: asked } = row;
   const number = nameFinding(row.reference_number);
-  const link = linkToFinding(id, row.reference_number, row.place, writeProgram(criteria));
+  // The report's page marks a program, but not how its awards were received.
+  const program = criteria.direct && asked.length === 1 ? asked[0] : writeProgram(criteria);
+  const link = linkToFinding(id, row.reference_number, row.place, program);
   const isCut = [row.text, row.plan].some((written) => /^…|…$/.test(written ?? ""));
   const earlier = listEarlier(row.prior_finding_ref_numbers, row.earlier);
   const place = [row.auditee_city, row.auditee_state].filter(Boolean).join(", ");
   const accepted = row.fac_accepted_date && `accepted ${formatDay(row.fac_accepted_date)}`;
   const facts = [place, row.audit_year && `audit year ${row.audit_year}`, accepted];
-  const asked = alns.filter((aln) => asksForProgram(criteria, aln));
   const programs = [...asked, ...alns.filter((aln) => !asked.includes(aln))].slice(0, 5).map((aln, index) => {
     const link = html`<a href="/program/${aln}">${aln}</a>`;
     return [index > 0 && ", ", asked.includes(aln) ? markProgram(link) : link];
@@ -404,8 +412,9 @@ function writeFinding(row: FoundFinding, criteria: FindingCriteria): Html {
 <p class="hint">${facts.filter(Boolean).join(" · ")}</p>
 ${writeBadges(row)}
 <p>Requirement: ${describeRequirements(row.type_requirement) || "not stated"}. ${alns.length > 0 && html`Programs: ${programs}${alns.length > 5 && `, and ${alns.length - 5} more`}.`} ${earlier && html`Repeat of ${earlier}.`}</p>
-${criteria.auditee !== undefined ? writeBeside(row) : writeExcerpts(row)}
-${isCut && html`<p><a href="${link}">Whole text and plan of finding ${number}</a></p>`}
+${found.is_of_one && html`<p>Management decision due: ${describeDue(row)}</p>`}
+${found.is_of_one ? writeBeside(row) : writeExcerpts(row)}
+${isCut && html`<p>${printedLink(appUrl, link, `Whole text and plan of finding ${number}`)}</p>`}
 </article>
 `;
 }

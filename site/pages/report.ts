@@ -3,7 +3,7 @@ import type { Column, Table } from "../api-description.ts";
 import { isEin, isReportId, isUei } from "../check/read-list.ts";
 import { describeOpinion, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
-import { formatDay, formatMoney, formatNumber, nameYear, writeEasternDate } from "../format.ts";
+import { capitalize, formatDay, formatMoney, formatNumber, nameYear, writeEasternDate } from "../format.ts";
 import { formatValue } from "../format-value.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
@@ -13,7 +13,14 @@ import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { linkSuccessor, type Successor } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
-import { cleanNote, explainVerdict, isClean, nameVerdict, writeDueBadge } from "../verdict.ts";
+import {
+  cleanNote,
+  explainDecisions,
+  explainVerdict,
+  isClean,
+  nameVerdict,
+  writeDueBadge,
+} from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { writeAwards } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -147,8 +154,7 @@ function describeDecision({ counts, management_decision_due: due }: Report): Con
   if (counts.findings === 0) return false;
   if (due === null) return "not known, because the report does not state when it was accepted";
   const today = writeEasternDate(new Date());
-  return html`${formatDay(due)}${writeDueBadge(due, today)} <span class="hint">Six months after the report was accepted (2 CFR 200.521(d)).
-  As of ${formatDay(today)}. The Federal Audit Clearinghouse does not say whether it was issued.</span>`;
+  return html`${formatDay(due)}${writeDueBadge(due, today)} <span class="hint">${capitalize(explainDecisions(today))}</span>`;
 }
 
 /** Where paper leads. */

@@ -1,8 +1,8 @@
 import { isEin, isUei } from "../check/read-list.ts";
 import { describeFindings } from "../finding-words.ts";
-import { describeCriteria, linkFindings } from "../findings/read-criteria.ts";
+import { describeCriteria, linkFindings, ofProgram } from "../findings/read-criteria.ts";
 import { readFindingsText } from "../findings/read-text.ts";
-import { formatMoney, formatNumber } from "../format.ts";
+import { capitalize, formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
@@ -14,8 +14,10 @@ import {
   type Filters,
   findNamed,
   longestSearch,
+  nameFindingsFilter,
   type Reading,
 } from "../search/read-search.ts";
+import type { Criteria } from "../search/readers.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { simplify } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
@@ -86,7 +88,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeGroups(reading, found, found.totals[chosen])}
-${writeAuditorFindings(reading)}
+${writeNarrowedFindings(reading)}
 ${reading.criteria.report_ids === undefined && writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writeRelated(found)}
@@ -133,12 +135,18 @@ function writeGroups(
   );
 }
 
-/** Links to the findings in an auditor's reports, in the same state and year. */
-function writeAuditorFindings({ criteria: { state, year, auditor_ein: auditor } }: Reading): Content {
-  if (auditor === undefined) return false;
+/** Links to the findings on a program or agency, or in an auditor's reports, in the same state and year. */
+function writeNarrowedFindings({ criteria }: Reading): Content {
+  const { state, year, agency, auditor_ein: auditor } = criteria;
   const narrowed = { ...(state && { state }), ...(year && { year }) };
-  const criteria = { ...narrowed, auditor };
-  return html`<p><a href="${linkFindings(criteria)}">Findings in reports by ${auditor}${describeNarrowing(narrowed)}</a> (<a href="${linkFindings({ ...criteria, repeat: "Y" })}">only repeat findings</a>)</p>`;
+  const where = describeNarrowing(narrowed);
+  if (agency !== undefined) {
+    const program = nameProgram(criteria);
+    return html`<p><a href="${linkFindings({ ...narrowed, ...ofProgram(program) })}">Findings on ${program}${where}</a></p>`;
+  }
+  if (auditor === undefined) return false;
+  const ofAuditor = { ...narrowed, auditor };
+  return html`<p><a href="${linkFindings(ofAuditor)}">Findings in reports by ${auditor}${where}</a> (<a href="${linkFindings({ ...ofAuditor, repeat: "Y" })}">only repeat findings</a>)</p>`;
 }
 
 const writeRelated = ({ related }: Found): Content =>
@@ -160,7 +168,8 @@ function writeChoices({ text, filters, readings, found: { totals } }: SearchResu
 }
 
 /** A form that narrows the search. */
-function writeFilters({ facts }: PageContext, { text, filters }: SearchResult): Html {
+function writeFilters({ facts }: PageContext, { text, filters, readings, found }: SearchResult): Html {
+  const { criteria } = readings[found.chosen ?? 0] ?? {};
   const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
   const years = [...new Set([...known, filters.year ?? ""])].filter(Boolean).sort().reverse();
   const option = (value: string, name: string, chosen = "") =>
@@ -173,7 +182,7 @@ function writeFilters({ facts }: PageContext, { text, filters }: SearchResult): 
   <div class="field"><label for="state">State</label><select id="state" name="state">${option("", "All", filters.state)}${Object.entries(
     states,
   ).map(([code, name]) => option(code, name, filters.state))}</select></div>
-  <p class="check field"><input id="findings" name="findings" type="checkbox" value="1"${filters.findings && html` checked`}><label for="findings">With findings</label></p>
+  <p class="check field"><input id="findings" name="findings" type="checkbox" value="1"${filters.findings && html` checked`}><label for="findings">${capitalize(nameFindingsFilter(criteria?.agency))}</label></p>
   <div class="field"><button type="submit">Narrow</button></div>
 </div></form>`;
 }
@@ -252,6 +261,9 @@ ${writePrograms(result, named)}`
   );
 }
 
+/** "93.778", or of an agency "93" */
+const nameProgram = ({ agency, program }: Criteria): string => [agency, program].filter(Boolean).join(".");
+
 type FoundReport = Found["rows"][number];
 
 /** Whether two reports are of the same auditee. Older reports have no UEI, so EINs are compared. */
@@ -281,6 +293,7 @@ function findNamesakes(
 
 function writeRows({ criteria }: Reading, { rows }: Found): Html {
   const isOfAgency = criteria.agency !== undefined;
+  const program = nameProgram(criteria);
   const money = (dollars: number | null) => (dollars === null ? "not stated" : formatMoney(dollars));
   const headings = [
     "Auditee",
@@ -288,15 +301,9 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
     "Accepted",
     "Result",
     "Findings",
+    ...(isOfAgency ? [{ text: `Findings on ${program}`, isNumber: true }] : []),
     { text: "Federal awards expended", isNumber: true },
-    ...(isOfAgency
-      ? [
-          {
-            text: `Of which ${criteria.agency}${criteria.program ? `.${criteria.program}` : ""}`,
-            isNumber: true,
-          },
-        ]
-      : []),
+    ...(isOfAgency ? [{ text: `Of which ${program}`, isNumber: true }] : []),
     "Auditor",
     "Report",
   ];
@@ -317,6 +324,7 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
         html`<span class="unbroken">${row.fac_accepted_date ?? "not stated"}</span>`,
         writeVerdict(row),
         describeFindings(row),
+        ...(isOfAgency ? [formatNumber(row.findings_on_program ?? 0)] : []),
         money(row.total_amount_expended),
         ...(isOfAgency ? [money(row.amount_expended)] : []),
         auditor
@@ -374,6 +382,7 @@ export const searchColumns = [
   "report_id",
   "auditee_name",
   "auditee_uei",
+  "auditee_ein",
   "auditee_city",
   "auditee_state",
   "audit_year",
@@ -381,6 +390,7 @@ export const searchColumns = [
   "fac_accepted_date",
   ...resultColumns,
   "findings",
+  "findings_on_program",
   "material_weaknesses",
   "repeat_findings",
   "total_amount_expended",
@@ -390,7 +400,7 @@ export const searchColumns = [
   "address",
 ] as const;
 
-/** The rows of a CSV file of reports. matching_amount_expended is of the agency or program that was searched for. */
+/** The rows of a CSV file of reports. findings_on_program and matching_amount_expended are of the agency or program that was searched for. */
 export const listSearchRows = ({ rows }: Found, appUrl: string): Record<string, unknown>[] =>
   rows.map((row) => ({
     ...row,

@@ -77,7 +77,7 @@ function readPart(
   const isNarrowedName = meaning.criteria.name !== undefined && all_words !== undefined;
   return {
     criteria: { ...meaning.criteria, ...narrowed, ...(isNarrowedName && { all_words }) },
-    words: `${meaning.words}${describeNarrowing(narrowed)}`,
+    words: `${meaning.words}${describeNarrowing({ ...meaning.criteria, ...narrowed })}`,
   };
 }
 
@@ -149,7 +149,16 @@ export function correctState(text: string): string {
   return text;
 }
 
+/** The findings filter is of the whole report, also if the search names a program or an agency. */
+export const nameFindingsFilter = (agency: string | undefined): string =>
+  `with findings${agency === undefined ? "" : " (on any program)"}`;
+
 /** Completes a sentence: ", in Texas, audit year 2023". */
-export function describeNarrowing({ state, year, findings }: Filters): string {
-  return `${state ? `, in ${states[state]}` : ""}${year ? `, audit year ${year}` : ""}${findings ? ", with findings" : ""}`;
+export function describeNarrowing({
+  agency,
+  state,
+  year,
+  findings,
+}: Filters & Pick<Criteria, "agency">): string {
+  return `${state ? `, in ${states[state]}` : ""}${year ? `, audit year ${year}` : ""}${findings ? `, ${nameFindingsFilter(agency)}` : ""}`;
 }

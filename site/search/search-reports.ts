@@ -37,7 +37,8 @@ const found = z.object({
       fac_accepted_date: z.string().nullable(),
       ...resultParts,
       ...findingCounts.shape,
-      /** Of the agency or program that the reading names. */
+      /** Of the agency or program that the reading names. Null if it names none. */
+      findings_on_program: z.number().nullable(),
       amount_expended: z.number().nullable(),
     }),
   ),

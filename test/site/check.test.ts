@@ -203,6 +203,12 @@ describe("a list", () => {
     expect(readRows((await ask("/check?u=042600524&year=2022")).text)[0]?.[1]).toContain("2023-01-15");
   });
 
+  it("says of whom no public report names an ID, because others name it as their auditor's", async () => {
+    expect((await ask("/check?u=998877666")).text).toContain(
+      "no public report names the UEI or EIN as its auditee’s",
+    );
+  });
+
   it("says that a resubmitted report was first filed earlier", async () => {
     const setVersion = (version: number) =>
       here.select(

@@ -273,6 +273,27 @@ describe("a search for findings", () => {
     expect(Array.from(marked, ([, aln]) => aln)).toEqual(asked);
   });
 
+  it("marks only programs whose awards match all filters of awards, also in the report", async () => {
+    const change = async (aln: string) => {
+      await here.select(
+        `update disclosed.federal_awards set federal_agency_prefix = '${aln.slice(0, 2)}', federal_award_extension = '${aln.slice(3)}'
+         where report_id = '${id(3)}' and award_reference = 'AWARD-0002'`,
+      );
+      await here.select(
+        `update disclosed.finding_summaries set alns = array(select unnest(array['84.010', '${aln}']) order by 1)
+         where report_id = '${id(3)}' and reference_number = '2021-001'`,
+      );
+    };
+    onTestFinished(() => change("16.575"));
+    await change("84.425");
+    const { text: body } = await get("/findings?program=84&direct=Y");
+    expect(
+      Array.from(body.matchAll(/<mark><strong><a href="\/program\/([^"]*)">/g), ([, aln]) => aln),
+    ).toEqual(["84.010"]);
+    expect(body).toContain('<a href="/program/84.425">84.425</a>.');
+    expect(body).toContain(`<h2><a href="/record/${id(3)}?program=84.010#2021-001">`);
+  });
+
   it("marks a program in a report even if it is not among the finding’s largest", async () => {
     const setPrograms = (alns: string) =>
       here.select(
@@ -502,6 +523,7 @@ describe("a search for findings", () => {
     expect(rows).toMatchObject([
       {
         auditee_name: "Cold College",
+        auditee_ein: '="123456789"',
         auditee_city: "Columbus",
         auditee_state: "OH",
         auditor_firm_name: "Frost LLP",
@@ -578,12 +600,64 @@ describe("a search for findings", () => {
     expect(body.replaceAll("&amp;", "&")).toMatch(request);
   });
 
-  it("shows an auditee's texts beside its plans, and links to the full texts", async () => {
-    const { text: body } = await get("/findings?auditee=CCCCCCCC1234");
-    expect(body).toMatch(
-      /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.)+.*What the auditee plans<\/h3><p class="text">We will heat\./s,
+  it.each(["auditee=CCCCCCCC1234", `u=${id(3)}`])(
+    "of one auditee or report, %s, shows whole texts beside plans, and when decisions are due",
+    async (query) => {
+      const { text: body } = await get(`/findings?${query}`);
+      expect(body).toMatch(
+        /What the auditor found<\/h3><p class="text">The college is cold\.( Brr\.){1000} Pipes froze\.<.*What the auditee plans<\/h3><p class="text">We will heat\./s,
+      );
+      expect(body).not.toContain("Whole text and plan");
+      expect(body).toMatch(/Management decision due: July 1, 2023 <[^.]*past due</);
+      expect(body).toMatch(/six months after the report was accepted .* As of \w+ \d+, \d{4}\./);
+    },
+  );
+
+  it("of one auditee shows no more text than a report's page", async () => {
+    onTestFinished(
+      async () => void (await here.select("delete from disclosed.findings_text where row_number >= 100")),
     );
-    expect(body).toContain(`<a href="/record/${id(3)}#2021-001">Whole text and plan of finding 2021-001`);
+    await here.select(
+      `insert into disclosed.findings_text (report_id, auditee_uei, finding_ref_number, finding_text, row_number) values
+       ('${id(2)}', 'BBBBBBBB1234', '2023-001', repeat('x', 100000), 100), ('${id(2)}', 'BBBBBBBB1234', '2023-002', repeat('y', 3000), 101)`,
+    );
+    const { text: body } = await get("/findings?auditee=BBBBBBBB1234");
+    const shown = Array.from(
+      body.matchAll(/<p class="text">([^<]*)</g),
+      ([, written = ""]) => written.length,
+    );
+    expect(shown).toEqual([50_001, "Staff will ask for three bids.".length, 2001]);
+  });
+
+  it("prints the address of a text that is not shown whole", async () => {
+    const { text: body } = await get("/findings?program=84.010");
+    const path = `/record/${id(3)}?program=84.010#2021-001`;
+    const [, address = ""] =
+      /Whole text and plan of finding 2021-001<\/a><span class="print-only address"> \(([^)]*)\)/.exec(
+        body,
+      ) ?? [];
+    expect(address.replace(/^https?:\/\/[^/]*/, "")).toBe(path);
+  });
+
+  it("for questioned costs says that unmarked findings are not counted", async () => {
+    const note = "Findings without the mark are not counted";
+    expect((await get("/findings?questioned_costs=Y")).text).toContain(note);
+    expect((await get("/findings?repeat=Y")).text).not.toContain(note);
+  });
+
+  it("prints links without an underline, and keeps what begins a finding with its text", async () => {
+    const { page } = await open(`/record/${id(3)}`);
+    await page.emulateMedia({ media: "print" });
+    const read = (selector: string, property: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+    expect(await read(".finding .values a", "text-decoration-line")).toBe("none");
+    for (const part of [".finding h3", ".finding > .badges", ".finding > .values", ".finding h4"])
+      expect([part, await read(part, "break-after")]).toEqual([part, "avoid"]);
+    // In a grid, browsers do not keep a heading with its text.
+    expect(await read(".finding .beside", "display")).toBe("block");
   });
 
   it("says which findings a finding repeats, and links to those of the auditee that are public", async () => {

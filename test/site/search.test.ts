@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../shared/connect.ts";
 import type { RunningApp } from "../../shared/web/start-app.ts";
@@ -536,6 +537,46 @@ describe("a search", () => {
       JSON.stringify(criteria),
     ]);
     expect(row).toMatchObject({ found: { totals: [0] } });
+  });
+
+  it.each([
+    ["93.778", "93.778"],
+    ["HHS", "93"],
+  ])(
+    "for %s counts the findings on it, and says that the filter is of whole reports",
+    async (typed, program) => {
+      const setPrograms = (alns: string) =>
+        here.select(`update disclosed.finding_summaries set alns = '${alns}' where report_id = '${id(9)}'`);
+      onTestFinished(async () => void (await setPrograms("{}")));
+      const read = async () => {
+        const { text } = await search(typed, "&state=CA&year=2023&findings=1");
+        expect(listReports(text)).toEqual([9]);
+        expect(text).toMatch(
+          /role="status">[^<]*, in California, audit year 2023, with findings \(on any program\)\.</,
+        );
+        expect(text).toContain('<label for="findings">With findings (on any program)</label>');
+        expect(text).toContain(
+          `<a href="/findings?state=CA&amp;year=2023&amp;program=${program}">Findings on ${program}, in California, audit year 2023</a>`,
+        );
+        const [row] = parse((await get(`/search.csv?q=${typed}&state=CA&findings=1`)).text, {
+          columns: true,
+          bom: true,
+        }) as Record<string, string>[];
+        expect(row?.findings).toBe("1");
+        const [, shown] = new RegExp(`data-label="Findings on ${program}">(\\d+)<`).exec(text) ?? [];
+        return [shown, row?.findings_on_program];
+      };
+      await setPrograms("{84.010}");
+      expect(await read()).toEqual(["0", "0"]);
+      await setPrograms("{84.010,93.778}");
+      expect(await read()).toEqual(["1", "1"]);
+      expect((await search("clinic", "&findings=1")).text).toContain(", with findings.<");
+    },
+  );
+
+  it("has its auditees' UEIs and EINs in CSV", async () => {
+    const [row] = parse((await get("/search.csv?q=Polk+County+Iowa")).text, { columns: true, bom: true });
+    expect(row).toMatchObject({ auditee_uei: '="ABCDEFGH1234"', auditee_ein: '="426005243"' });
   });
 
   it("for a program shows its dollars in each report", async () => {

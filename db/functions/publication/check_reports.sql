@@ -54,33 +54,19 @@ begin
       where ranked.is_shown or not ranked.has_shown
       order by ranked.id, grouped.audit_year, ranked.place
     ), counted as materialized (
-      select
-        findings.report_id,
-        count(*) as findings,
-        count(*) filter (where of_program.is_concerned) as concerned,
-        count(*) filter (where of_program.is_concerned and findings.is_material_weakness = 'Y') as material_weaknesses,
-        count(*) filter (where of_program.is_concerned and findings.is_repeat_finding = 'Y') as repeat_findings,
-        count(*) filter (where of_program.is_concerned and findings.is_questioned_costs = 'Y') as questioned_costs
-      from disclosed.finding_summaries as findings
-      cross join lateral (
-        select
-          aln is null
-          or exists (select from unnest(findings.alns) as number where number = aln or starts_with(number, aln || '.'))
-      ) as of_program (is_concerned)
-      where findings.report_id in (select listed.report_id from listed)
-      group by findings.report_id
+      select * from publication.count_findings(array(select distinct listed.report_id from listed), aln)
     ), decisions as materialized (
       select
         listed.id,
         jsonb_agg(
           jsonb_build_object(
-            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', counted.concerned
+            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', counted.on_program
           )
           order by listed.due nulls last, listed.report_id
         ) as reports
       from listed
       join counted on counted.report_id = listed.report_id
-      where listed.is_asked and counted.concerned > 0
+      where listed.is_asked and counted.on_program > 0
       group by listed.id
     ), filed as materialized (
       select listed.id, jsonb_agg(distinct listed.audit_year order by listed.audit_year desc nulls last) as years from listed group by listed.id
@@ -110,12 +96,12 @@ begin
           general.is_going_concern_included
         ) as disclosed,
         coalesce(counted.findings, 0) as findings,
-        case when aln is not null then coalesce(counted.concerned, 0) end as findings_on_aln,
+        case when aln is not null then coalesce(counted.on_program, 0) end as findings_on_aln,
         coalesce(counted.material_weaknesses, 0) as material_weaknesses,
         coalesce(counted.repeat_findings, 0) as repeat_findings,
         coalesce(counted.questioned_costs, 0) as questioned_costs,
-        coalesce(counted.concerned, 0) > 0 as needs_decision,
-        case when counted.concerned > 0 then chosen.due end as management_decision_due,
+        coalesce(counted.on_program, 0) > 0 as needs_decision,
+        case when counted.on_program > 0 then chosen.due end as management_decision_due,
         coalesce(decisions.reports, '[]') as decisions
       from chosen
       join disclosed.general on general.report_id = chosen.report_id

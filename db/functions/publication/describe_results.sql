@@ -26,18 +26,7 @@ as $$
     )
   from disclosed.general
   left join publication.count_modified_programs(report_ids) as modified on modified.report_id = general.report_id
-  left join (
-    select
-      findings.report_id,
-      count(*) as findings,
-      count(*) filter (where findings.is_material_weakness = 'Y') as material_weaknesses,
-      count(*) filter (where findings.is_significant_deficiency = 'Y') as significant_deficiencies,
-      count(*) filter (where findings.is_repeat_finding = 'Y') as repeat_findings,
-      count(*) filter (where findings.is_questioned_costs = 'Y') as questioned_costs
-    from disclosed.finding_summaries as findings
-    where findings.report_id = any (report_ids)
-    group by findings.report_id
-  ) as counted on counted.report_id = general.report_id
+  left join publication.count_findings(report_ids) as counted on counted.report_id = general.report_id
   where general.report_id = any (report_ids)
 $$;
 comment on function publication.describe_results is

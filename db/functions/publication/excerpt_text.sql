@@ -12,7 +12,7 @@ as $$
     end,
     chr(3), '<'
   )
-  from translate("left"(document, 30000), '<' || chr(1) || chr(2) || chr(3), chr(3)) as cleaned
+  from translate("left"(document, greatest(case when words is null then longest + 1 end, 30000)), '<' || chr(1) || chr(2) || chr(3), chr(3)) as cleaned
   left join lateral (
     select excerpt
     from (

@@ -38,6 +38,7 @@ begin
       from (
         select
           general.auditee_name,
+          general.auditee_ein,
           general.auditee_city,
           general.auditor_firm_name,
           array(
@@ -70,5 +71,5 @@ begin
 end
 $$;
 comment on function publication.export_findings is
-  'Returns up to 5,000 public findings that match all criteria, their auditees'' names and cities, their auditors'' names, the most frequent name of each of their programs, and "place": how many findings are before each in its report. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
+  'Returns up to 5,000 public findings that match all criteria, their auditees'' names, EINs and cities, their auditors'' names, the most frequent name of each of their programs, and "place": how many findings are before each in its report. If a search filters awards, "matching" has the number and amount of each finding''s awards that match. With the criterion texts = Y, it returns up to 500 findings with the first 10,000 characters of their texts and plans. A text that was cut ends with a note that says so.';
 grant execute on function publication.export_findings to site;

@@ -7,6 +7,7 @@ returns jsonb
 language plpgsql stable security invoker set search_path = ''
 as $$
 declare
+  of_program constant text := concat_ws('.', criteria ->> 'agency', criteria ->> 'program');
   shown text[];
   rows jsonb;
 begin
@@ -48,7 +49,8 @@ begin
           from disclosed.federal_awards as awards
           where awards.report_id = general.report_id and awards.federal_agency_prefix = criteria ->> 'agency'
             and awards.federal_award_extension = coalesce(criteria ->> 'program', awards.federal_award_extension)
-        )
+        ),
+        'findings_on_program', case when criteria ? 'agency' then coalesce(counted.on_program, 0) end
       ) || described.counts || described.result
       order by place
     ),
@@ -57,7 +59,9 @@ begin
   into rows
   from unnest(shown) with ordinality as listed (report_id, place)
   join disclosed.general on general.report_id = listed.report_id
-  join publication.describe_results(shown) as described on described.report_id = listed.report_id;
+  join publication.describe_results(shown) as described on described.report_id = listed.report_id
+  left join publication.count_findings(case when criteria ? 'agency' then shown end, of_program) as counted
+    on counted.report_id = listed.report_id;
   return rows;
 end
 $$;

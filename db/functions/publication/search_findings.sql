@@ -12,6 +12,10 @@ declare
   newest_since constant date := case when criteria - 'words' = '{}' and criteria ? 'words' then (
     select findings.fac_accepted_date from disclosed.finding_summaries as findings limit 1 offset 30000
   ) end;
+  is_of_one constant boolean := criteria ? 'auditee' or coalesce(criteria ->> 'u' !~ ',', false);
+  of_awards constant text := case
+    when criteria ?| array['aln', 'aln_and_letters', 'agency'] then publication.write_award_conditions(criteria)
+  end;
   found jsonb;
 begin
   -- A search for nothing but words such as "the" finds nothing.
@@ -78,6 +82,30 @@ begin
         from matches
         order by place
         limit 20 offset $2
+      ), written as materialized (
+        select
+          shown.place,
+          texts.text,
+          plans.text as plan,
+          -- The texts of one auditee's or report's findings are whole within the bounds of list_findings(), because people print them.
+          case
+            when not $6 then 300
+            when coalesce(sum(coalesce(length(texts.text), 0) + coalesce(length(plans.text), 0)) over (
+              order by shown.place rows between unbounded preceding and 1 preceding
+            ), 0) < 100000 then 50000
+            else 2000
+          end as longest
+        from shown
+        cross join lateral (
+          select string_agg(parts.finding_text, '' order by parts.row_number) as text
+          from disclosed.findings_text as parts
+          where parts.report_id = shown.report_id and parts.finding_ref_number = shown.reference_number
+        ) as texts
+        cross join lateral (
+          select string_agg(parts.planned_action, '' order by parts.row_number) as text
+          from disclosed.corrective_action_plans as parts
+          where parts.report_id = shown.report_id and parts.finding_ref_number = shown.reference_number
+        ) as plans
       )
       select jsonb_build_object(
         'total', (select count(*) from matches),
@@ -98,6 +126,7 @@ begin
             order by general.report_id desc limit 1
           )
         )),
+        'is_of_one', $6,
         'is_cut', $5 and (select count(*) = $4 from candidates),
         'counts', (select coalesce(jsonb_agg(to_jsonb(counted) order by counted.findings desc, counted.value), '[]') from counted where counted.value <> ''),
         'rows', (
@@ -105,12 +134,14 @@ begin
             to_jsonb(shown) || jsonb_build_object(
               'auditee_name', general.auditee_name,
               'auditee_city', general.auditee_city,
-              'text', publication.excerpt_text(texts.text, $3, $6),
+              'text', publication.excerpt_text(written.text, $3, written.longest),
               -- An auditee's findings are shown with their plans.
               'plan', case
-                when $3 is null or extensions.text_words(plans.text) @@ $3 then publication.excerpt_text(plans.text, $3, $6)
-                when $1 ? 'auditee' then publication.excerpt_text(plans.text, null, $6)
+                when $3 is null or extensions.text_words(written.plan) @@ $3 then publication.excerpt_text(written.plan, $3, written.longest)
+                when $6 then publication.excerpt_text(written.plan, null, written.longest)
               end,
+              'management_decision_due', publication.decision_due(shown.fac_accepted_date),
+              'asked_alns', %s,
               'place', publication.count_findings_before(shown.report_id, shown.reference_number),
               'earlier', case when shown.prior_finding_ref_numbers <> '' then publication.list_earlier_findings(
                 shown.audit_year,
@@ -123,28 +154,26 @@ begin
             order by shown.place
           ), '[]')
           from shown
+          join written on written.place = shown.place
           join disclosed.general on general.report_id = shown.report_id
-          cross join lateral (
-            select string_agg(parts.finding_text, '' order by parts.row_number) as text
-            from disclosed.findings_text as parts
-            where parts.report_id = shown.report_id and parts.finding_ref_number = shown.reference_number
-          ) as texts
-          cross join lateral (
-            select string_agg(parts.planned_action, '' order by parts.row_number) as text
-            from disclosed.corrective_action_plans as parts
-            where parts.report_id = shown.report_id and parts.finding_ref_number = shown.reference_number
-          ) as plans
         )
       )
-    $query$, publication.write_words_condition(since => '$7'), publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria)
+    $query$, publication.write_words_condition(since => '$7'), publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria),
+    coalesce(
+      'array(select distinct awards.federal_agency_prefix || ''.'' || awards.federal_award_extension'
+      ' from disclosed.findings as rows join disclosed.federal_awards as awards'
+      ' on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
+      ' where rows.report_id = shown.report_id and rows.reference_number is not distinct from shown.reference_number and ' || of_awards || ')',
+      '''{}''::text[]'
+    )
   )
   into found
   using
     criteria, least(greatest(skipped, 0), 9980), words, case when has_phrases then 3000 else 10001 end, has_phrases,
-    case when criteria ? 'auditee' then 2000 else 300 end, newest_since;
+    is_of_one, newest_since;
   return found;
 end
 $$;
 comment on function publication.search_findings is
-  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for, and "numbers" those that are counted together. "unknown" has the IDs of the search that no public report has, as publication.suggest_ids() returns them. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for, and "numbers" those that are counted together. "unknown" has the IDs of the search that no public report has, as publication.suggest_ids() returns them. "is_of_one" says whether the search is of one auditee or report: then, texts are whole up to 50,000 characters each and about 100,000 together. "asked_alns" has the programs of a finding whose awards match the search. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
 grant execute on function publication.search_findings to site;
