@@ -114,8 +114,8 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
     }</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
     <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
-  <div class="field"><label for="due">Management decisions</label>
-    <select id="due" name="due">${Object.entries(dueFilters).map(
+  <div class="field"><label for="due-filter">Management decisions</label>
+    <select id="due-filter" name="due">${Object.entries(dueFilters).map(
       ([value, words]) =>
         html`<option value="${value === "recent" ? "" : value}"${value === result?.wanted.due && html` selected`}>${words}</option>`,
     )}</select></div>

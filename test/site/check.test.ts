@@ -516,6 +516,13 @@ describe("a list", () => {
     expect(text).toContain('<a href="#due">Management decisions (2)</a>');
   });
 
+  it.each(["", "&year=all"])("has IDs that no two elements of the page share: %s", async (more) => {
+    const { text } = await ask(`/check?u=POLKPOLK1234,MESAMESA1234${more}`);
+    const ids = Array.from(text.matchAll(/<[^>]* id="([^"]*)"/g), ([, each]) => each);
+    expect(ids.filter((each, place) => ids.indexOf(each) !== place)).toEqual([]);
+    expect(text).toContain('<label for="due-filter">');
+  });
+
   it("counts repeated entries once, and names them", async () => {
     const { text } = await ask(
       "/check?u=POLKPOLK1234,MESAMESA1234,polkpolk1234,94-2600524,942600524,00psps,00PSPS",
