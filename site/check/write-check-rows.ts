@@ -3,7 +3,7 @@ import { describeSimilar } from "../similar-ids.ts";
 import { describeSuccessor } from "../successors.ts";
 import { isClean, judgeDue, listResult, nameVerdict, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry, CheckedResult } from "./check-reports.ts";
-import { findReportOf, judgeChange } from "./compare-years.ts";
+import { describeChange, findReportOf } from "./compare-years.ts";
 import type { Decision } from "./decisions.ts";
 import { askForUei, explainUei, isPlaceholder } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
@@ -136,7 +136,7 @@ export function writeComparisonTable(
   const name = (column: string, year: string) => `${column}_${year}`;
   const rows = checked.map((entry) => ({
     ...writeEntry(entry, wanted),
-    change: judgeChange(entry, { years, aln: wanted.aln }),
+    change: describeChange(entry, { years, aln: wanted.aln }),
     ...Object.fromEntries(
       years.flatMap((year) =>
         Object.entries(ofYear(findReportOf(entry, year))).map(([column, value]) => [

@@ -427,13 +427,13 @@ describe("a list", () => {
   });
 
   it.each([
-    ["", "new", ["Polk"], "new"],
-    ["", "more", ["Polk"], "new"],
-    ["", "none", ["=cmd"], "none"],
-    ["", "fewer", ["=cmd"], "none"],
-    ["&aln=10", "new", ["Polk"], "new"],
+    ["", "new", ["Polk"], "more findings; findings where there were none; no longer clean"],
+    ["", "more", ["Polk"], "more findings; findings where there were none; no longer clean"],
+    ["", "none", ["=cmd"], "fewer findings; no longer any findings"],
+    ["", "fewer", ["=cmd"], "fewer findings; no longer any findings"],
+    ["&aln=10", "new", ["Polk"], "more findings; findings where there were none; no longer clean"],
     ["&aln=84", "more", [], "-"],
-    ["", "unclean", ["Polk"], "new"],
+    ["&aln=84", "unclean", ["Polk"], "no longer clean"],
     ["", "missing", [], "-"],
   ])("of several years shows only entries that changed: %s %s", async (more, change, names, judged) => {
     const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
@@ -441,9 +441,9 @@ describe("a list", () => {
     expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
     const words = {
       more: "More findings",
-      new: "More findings, none in the earlier report",
+      new: "Findings where there were none",
       fewer: "Fewer findings",
-      none: "Fewer findings, none in the later report",
+      none: "No longer any findings",
       unclean: "No longer clean",
       missing: "A report for an earlier year, none for the newest",
     }[change];
@@ -453,6 +453,19 @@ describe("a list", () => {
     expect(
       (parse(csv.text, { columns: true, bom: true }) as object[]).map((row) => "change" in row && row.change),
     ).toEqual(names.map(() => judged));
+  });
+
+  it("of several years says in its file too what did not change, and leaves empty what cannot be compared", async () => {
+    const csv = await ask(
+      "/check.csv?u=362600524,MESAMESA1234,ELM4ELM41234,ZZZZZZZZ1234&year=2023,2018&aln=93",
+    );
+    const rows: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
+    expect(rows.map(({ change }) => change)).toEqual([
+      "same number of findings",
+      "",
+      "same number of findings",
+      "",
+    ]);
   });
 
   it.each(["all", "2023,2022"])(
