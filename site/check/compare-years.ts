@@ -24,7 +24,7 @@ export const changes = {
   fewer: "Fewer findings",
   none: "No longer any findings",
   unclean: "No longer clean",
-  missing: "A report for an earlier year, none for the newest",
+  missing: "A report for an earlier one of these years, none for the newest",
 } as const;
 export type Change = keyof typeof changes;
 
@@ -32,11 +32,11 @@ export type Change = keyof typeof changes;
 const listCompared = (entry: CheckedEntry, years: string[]): CheckedResult[] =>
   years.map((year) => findReportOf(entry, year)).filter((report) => report !== undefined);
 
-/** Whether an ID has a report for an earlier year, but none for a year. A report ID has only one report. */
-const isMissing = ({ kind, report, other }: CheckedEntry, [year = ""]: string[]): boolean => {
-  const filed = (report ?? other)?.filed ?? [];
-  return kind !== "report ID" && !filed.includes(year) && filed.some((each) => each !== null && each < year);
-};
+/** Whether an ID has a report for one of the compared years, but none for the newest. A report ID has only one report. */
+const isMissing = (entry: CheckedEntry, [newest = "", ...earlier]: string[]): boolean =>
+  entry.kind !== "report ID" &&
+  findReportOf(entry, newest) === undefined &&
+  earlier.some((year) => findReportOf(entry, year) !== undefined);
 
 /** Compares the findings of the newest two compared reports. Undefined if there is only one. */
 function judgeChange(

@@ -445,7 +445,7 @@ describe("a list", () => {
       fewer: "Fewer findings",
       none: "No longer any findings",
       unclean: "No longer clean",
-      missing: "A report for an earlier year, none for the newest",
+      missing: "A report for an earlier one of these years, none for the newest",
     }[change];
     expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
     expect(text).toMatch(/#rows">All \(4\)<\/a>/);
@@ -468,19 +468,27 @@ describe("a list", () => {
     ]);
   });
 
-  it.each(["all", "2023,2022"])(
-    "of %s shows auditees that have a report, but none for the newest year",
-    async (year) => {
+  it.each([
+    ["all", "2019", ["ELM4ELM41234"]],
+    ["2023,2022", "2022", ["ELM4ELM41234"]],
+    // Years that are not compared do not count.
+    ["2023,2022", "2019", []],
+  ])(
+    "of %s shows auditees that have a report for an earlier one of these years, but none for the newest: %s",
+    async (year, filed, ids) => {
       const setYear = (year: string) =>
         here.select(`update disclosed.general set audit_year = '${year}' where report_id = '${id(5)}'`);
-      await setYear("2019");
+      await setYear(filed);
       onTestFinished(async () => {
         await setYear("2023");
       });
       // A report ID has no other years.
       const list = `u=POLKPOLK1234,ELM4ELM41234,ZZZZZZZZ1234,${id(2)}&year=${year}`;
-      const rows = readRows((await ask(`/check?${list}&change=missing`)).text);
-      expect(rows.map(([auditee]) => auditee)).toEqual([expect.stringContaining("ELM4ELM41234")]);
+      const { text } = await ask(`/check?${list}&change=missing`);
+      expect(readRows(text).map(([auditee]) => auditee)).toEqual(
+        ids.map((each) => expect.stringContaining(each)),
+      );
+      expect(text).toContain(`none for the newest (${ids.length})</a>`);
     },
   );
 
