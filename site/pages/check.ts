@@ -21,6 +21,7 @@ import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-w
 import {
   describeAnswer,
   describeMissing,
+  describeNone,
   explainMissing,
   isMistyped,
   isUnread,
@@ -496,7 +497,7 @@ function writeFound(
   report: CheckedResult | undefined,
   aln: string | undefined,
 ): Content {
-  if (report === undefined) return entry.kind && !isMistyped(entry) ? "no public report" : "–";
+  if (report === undefined) return describeNone(entry) ?? "–";
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
     report.findings === 0 && isClean(report) === false && describeOpinionsAndDisclosures(report),

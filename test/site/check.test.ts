@@ -596,6 +596,17 @@ describe("a list", () => {
       bom: true,
     });
     expect(saved.map(({ entry }) => entry)).toEqual(list.split(",").map((typed) => `="${typed}"`));
+    // Only an entry that was understood may have no public report.
+    const compared: Record<string, string>[] = parse(
+      (await ask(`/check.csv?u=${list},ZZZZZZZZ1234&year=2023,2021`)).text,
+      { columns: true, bom: true },
+    );
+    expect(compared.map((row) => [row.result_2023, row.result_2021])).toEqual([
+      ["", ""],
+      ["not clean", "no public report"],
+      ["", ""],
+      ["no public report", "no public report"],
+    ]);
   });
 
   it("suggests the ID of an auditee for one with a wrong, missing, repeated or swapped character", async () => {
