@@ -8,7 +8,7 @@ import {
   type Opinions,
   statesOpinion,
 } from "./finding-words.ts";
-import { addMonths } from "./format.ts";
+import { addMonths, formatDay } from "./format.ts";
 import { type Content, type Html, html } from "./html.ts";
 
 type Words = Readonly<Record<string, string>>;
@@ -99,3 +99,7 @@ export function writeDueBadge(due: string, today: string): Content {
     html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
   );
 }
+
+/** What “past due” means, for readers. */
+export const explainPastDue = (today: string): string =>
+  `“Past due” means due before ${formatDay(today)}. The Federal Audit Clearinghouse does not say which decisions were issued.`;

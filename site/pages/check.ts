@@ -41,6 +41,7 @@ import { linkSuccessor } from "../successors.ts";
 import {
   cleanNote,
   describeOpinionsAndDisclosures,
+  explainPastDue,
   isClean,
   noDueDate,
   writeDueBadge,
@@ -363,7 +364,7 @@ function writeDecisions(result: CheckResult): Content {
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 <p class="hint">The pass-through entity or agency responsible must issue its decision within six months after the Federal Audit Clearinghouse accepted the report
-  (2 CFR 200.521(d)). “Past due” means due before ${formatDay(today)}. The clearinghouse does not say which decisions were issued.</p>
+  (2 CFR 200.521(d)). ${explainPastDue(today)}</p>
 </section>`;
 }
 

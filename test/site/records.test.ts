@@ -465,8 +465,16 @@ describe("the page of an auditee", () => {
     expect(text).toMatch(/^ City of Alder Local government in Iowa\. UEI ALDERALDER12/);
     expect(text).toContain("2 of 4 public reports are clean. The newest, of 2023: not clean: 2 findings");
     expect(text).toMatch(
-      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 management decision due 2024-07-31 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
+      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 management decision due 2024-07-31 past due 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
     );
+    expect(text).toMatch(
+      /“Past due” means due before \w+ \d+, \d{4}\. The Federal Audit Clearinghouse does not say/,
+    );
+    const [row] = parse((await get("/auditee/ALDERALDER12.csv")).text, { columns: true, bom: true });
+    expect(row).toMatchObject({
+      management_decision_due: "2024-07-31",
+      management_decision_state: "past due",
+    });
     expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
   });
 
