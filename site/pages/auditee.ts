@@ -208,7 +208,10 @@ function listYears(reports: AuditeeReport[]): Year[] {
   });
 }
 
-const describeSize = (from: number, to: number | null): string =>
+const describeSize = ({
+  expended_from: from,
+  expended_to: to,
+}: NonNullable<AuditeeReport["size"]>): string =>
   to === null
     ? `${formatMoney(from)} or more`
     : from === 0
@@ -227,7 +230,7 @@ function writePeers(reports: AuditeeReport[]): Content {
     return {
       cells: [
         year,
-        `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers.expended_from, peers.expended_to)} expended: ${formatNumber(submissions)} reports`,
+        `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers)} expended: ${formatNumber(submissions)} reports`,
         findings,
         formatNumber(peers.median),
         `${formatNumber(fewer)} have fewer, ${formatNumber(submissions - fewer - more)} as many, ${formatNumber(more)} more`,
@@ -251,16 +254,12 @@ ${scroll(title, table(title, headings, rows))}</section>`
 }
 
 /** Why a report is compared with no others. */
-function explainNoPeers({
-  entity_type: type,
-  total_amount_expended: expended,
-  audit_year: year,
-}: AuditeeReport): string {
+function explainNoPeers({ entity_type: type, size, audit_year: year }: AuditeeReport): string {
   if (year === null) return "the report states no audit year";
   if (type === null || type === "unknown" || entityTypes[type] === undefined)
     return "the report does not state what kind of auditee it is";
-  if (expended === null || expended < 0) return "the report states no amount of federal awards expended";
-  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size`;
+  if (size === null) return "the report states no amount of federal awards expended";
+  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size (${describeSize(size)} expended)`;
 }
 
 function writeAdditional({ additional }: Auditee, label: string): Content {

@@ -40,7 +40,7 @@ import { isComparable, linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
 import {
   cleanNote,
-  describeOpinionsAndDisclosures,
+  describeReasons,
   explainPastDue,
   isClean,
   noDueDate,
@@ -501,7 +501,7 @@ function writeFound(
   if (report === undefined) return describeNone(entry) ?? "–";
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
-    report.findings === 0 && isClean(report) === false && describeOpinionsAndDisclosures(report),
+    report.findings === 0 && isClean(report) === false && describeReasons(report),
   ].filter(Boolean);
   return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
 }
