@@ -645,6 +645,15 @@ describe("a search for findings", () => {
     expect((await get(`/findings?${query}`)).text).toContain(`<a href="${link}">`);
   });
 
+  it.each(["/program/93.778", "/agency/93", "/state/CA", "/totals", "/totals/programs"])(
+    "is counted on %s, which says which reports are not",
+    async (path) => {
+      expect((await get(path)).text).toContain(
+        "Suppressed reports and reports that a public report replaced are not counted.",
+      );
+    },
+  );
+
   it("counts a program with its letter codes in one click, and names the public ones", async () => {
     const { page } = await open("/program/84.010");
     await page.getByRole("link", { name: "Count the findings together" }).click();
