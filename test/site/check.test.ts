@@ -735,6 +735,15 @@ describe("a list", () => {
     expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
   });
 
+  it("leads to what changed after the data set that it shows", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234");
+    const [, path = "", words = ""] = /<a href="(\/changes[^"]*)">(What changed [^<]*)</.exec(text) ?? [];
+    expect(words).toMatch(/^What changed for this auditee after \w+ \d+, \d{4} at .* Eastern$/);
+    const { text: changes } = await ask(path.replaceAll("&amp;", "&"));
+    expect(changes).toContain("Changes to reports with the ID POLKPOLK1234, after ");
+    expect(changes).not.toContain("Not understood");
+  });
+
   it("leads to its findings, as a page and as a file", async () => {
     const list = `u=POLKPOLK1234,942600524,${id(4)}`;
     const { text } = await ask(`/check?${list}&aln=93&year=2023`);
