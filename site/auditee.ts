@@ -4,6 +4,8 @@ import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 import { type SimilarId, unknownIds } from "./similar-ids.ts";
 
 const text = z.string().nullable();
+/** A range of federal awards expended, in dollars. */
+const size = z.object({ expended_from: z.number(), expended_to: z.number().nullable() });
 const report = z.object({
   report_id: z.string(),
   audit_year: text,
@@ -24,11 +26,12 @@ const report = z.object({
   counts: findingCounts,
   management_decision_due: text,
   ...resultParts,
+  /** Null if the report states no amount of federal awards expended. */
+  size: size.nullable(),
   /** The findings of public reports of auditees of the same kind and size in the same year. Null if there are fewer than 20. */
   peers: z
     .object({
-      expended_from: z.number(),
-      expended_to: z.number().nullable(),
+      ...size.shape,
       submissions: z.number(),
       median: z.number(),
       /** How many reports have fewer findings. */

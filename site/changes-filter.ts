@@ -23,23 +23,37 @@ export interface AskedPublications {
   number?: number | undefined;
   /** The first date, in the Eastern time zone. */
   since?: string | undefined;
+  /** The time of a publication, such as 2026-01-31T17:00:00.000Z. Only later ones are asked for. */
+  after?: string | undefined;
   /** What was asked for, but not understood. */
   unread: string[];
 }
 
-/** Reads which publications are asked for from the parameters number and since. */
+/** Reads which publications are asked for from the parameters number, since and after. */
 export function readPublications(asked: Readonly<Record<string, unknown>>): AskedPublications {
   const [typedNumber, typedSince] = [readText(asked.number), readText(asked.since)];
+  const typedAfter = readText(asked.after);
   const number = /^[1-9]\d{0,8}$/.test(typedNumber) ? Number(typedNumber) : undefined;
   const since = isDate(typedSince) ? typedSince : undefined;
+  const after = isTime(typedAfter) ? typedAfter : undefined;
   return {
     number,
     since,
-    unread: [number === undefined && typedNumber, since === undefined && typedSince]
+    after,
+    unread: [
+      number === undefined && typedNumber,
+      since === undefined && typedSince,
+      after === undefined && typedAfter,
+    ]
       .filter((text) => text !== false && text !== "")
       .map((text) => cut(String(text), 60)),
   };
 }
+
+const isTime = (typed: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(typed) &&
+  isDate(typed.slice(0, 10)) &&
+  !Number.isNaN(Date.parse(typed));
 
 const readText = (value: unknown): string => [value ?? ""].flat().join("\n").trim();
 

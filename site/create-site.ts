@@ -253,7 +253,7 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const { changes } = await read(request, reply, filter, dataSet);
     const rows = listChangeRows(chooseChanges(changes, publications));
     const { state, aln, ids } = filter?.criteria ?? {};
-    const { number, since } = publications;
+    const { number, since, after } = publications;
     return sendSpreadsheet(request, reply, await describeContext(request), {
       name: [
         "changes",
@@ -262,6 +262,7 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
         ids && nameList(ids),
         number !== undefined && `publication-${number}`,
         since && `since-${since}`,
+        after && `after-${after.slice(0, 10)}`,
       ],
       columns: changeColumns,
       rows,

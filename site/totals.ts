@@ -10,6 +10,9 @@ const sums = {
   material_weaknesses: z.number(),
 };
 
+/** What totals leave out, for readers. */
+export const notCounted = "Suppressed reports and reports that a public report replaced are not counted.";
+
 /** The result of publication.describe_totals(): the rows of the API's tables with these names. */
 export const totals = z.object({
   newest_submission: z.iso.date().nullable(),

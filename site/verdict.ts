@@ -45,29 +45,44 @@ export function isClean(report: Result): boolean | undefined {
   return hasProblem ? false : statesOpinion(report) || undefined;
 }
 
-/** Describes the opinions and what is disclosed: "opinion unmodified", "opinion qualified; material noncompliance". */
-export function describeOpinionsAndDisclosures(report: Result): string {
-  const opinion = `opinion ${describeOpinion(report)}`;
-  const problems = [
+/** The modified opinions on compliance, and what is disclosed. */
+function listProblems(report: Result): string[] {
+  return [
     ...Object.entries(report.modified_programs).map(
       ([letter, programs]) =>
         `opinion on compliance ${programOpinions[letter] ?? letter} for ${count(programs, "program")}`,
     ),
     ...report.disclosed.map((column) => disclosures[column] ?? column),
   ];
-  return [opinion, ...problems].join("; ");
 }
+
+const nameOpinion = (report: Result): string => `opinion ${describeOpinion(report)}`;
+
+/**
+ * Says why a report is clean or not, apart from its findings: "opinion unmodified", "opinion qualified; material noncompliance". Empty if
+ * only its findings are a reason.
+ */
+export const describeReasons = (report: Result): string =>
+  [isClean(report) === false && isUnmodified(report) ? "" : nameOpinion(report), ...listProblems(report)]
+    .filter(Boolean)
+    .join("; ");
 
 /** Says why a report is clean or not: "3 findings: 1 material weakness, 1 repeat; opinion qualified". */
 export const explainVerdict = (report: Result & FindingCounts): string =>
-  `${describeFindings(report)}; ${describeOpinionsAndDisclosures(report)}`;
+  [
+    isClean(report) === false && report.findings === 0 ? "" : describeFindings(report),
+    describeReasons(report),
+  ]
+    .filter(Boolean)
+    .join("; ");
 
 export const nameVerdict = (verdict: boolean | undefined): string =>
   verdict === undefined ? "Not stated" : verdict ? "Clean" : "Not clean";
 
 /** The cell of a table. The findings have a cell of their own. */
 export function writeVerdict(report: Result): Html {
-  return html`${nameVerdict(isClean(report))} <span class="hint">${describeOpinionsAndDisclosures(report)}</span>`;
+  const reasons = describeReasons(report);
+  return html`${nameVerdict(isClean(report))}${reasons !== "" && html` <span class="hint">${reasons}</span>`}`;
 }
 
 /** The columns of a CSV file. */
@@ -77,7 +92,7 @@ export function listResult(report: Result): Record<(typeof resultColumns)[number
   return {
     result: nameVerdict(isClean(report)).toLowerCase(),
     opinion: describeOpinion(report),
-    opinions_and_disclosures: describeOpinionsAndDisclosures(report),
+    opinions_and_disclosures: [nameOpinion(report), ...listProblems(report)].join("; "),
   };
 }
 
@@ -103,3 +118,7 @@ export function writeDueBadge(due: string, today: string): Content {
     html` <span class="badges"><span${state === "past due" && html` class="grave"`}>${state}</span></span>`
   );
 }
+
+/** What “past due” means, for readers. */
+export const explainPastDue = (today: string): string =>
+  `“Past due” means due before ${formatDay(today)}. The Federal Audit Clearinghouse does not say which decisions were issued.`;

@@ -166,11 +166,7 @@ with findings as (
     count(*) as submissions,
     sum(count(*)) over (partition by general.audit_year, general.entity_type, sizes.expended_from) as submissions_of_group
   from disclosed_next.general
-  join (
-    values
-      (0, 1000000), (1000000, 3000000), (3000000, 10000000), (10000000, 30000000), (30000000, 100000000),
-      (100000000, 1000000000), (1000000000, null)
-  ) as sizes (expended_from, expended_to)
+  join publication.list_sizes() as sizes
     on general.total_amount_expended >= sizes.expended_from
     and (general.total_amount_expended < sizes.expended_to or sizes.expended_to is null)
   left join findings on findings.report_id = general.report_id
@@ -188,8 +184,8 @@ with findings as (
 select
   added.audit_year,
   added.entity_type,
-  added.expended_from::bigint as expended_from,
-  added.expended_to::bigint as expended_to,
+  added.expended_from,
+  added.expended_to,
   added.findings,
   added.submissions,
   min(added.findings) filter (where 2 * added.submissions_so_far >= added.submissions_of_group) over (

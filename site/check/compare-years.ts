@@ -14,14 +14,17 @@ export function listYears(checked: CheckedEntry[], { years, isByYear }: WantedRe
 export const findReportOf = ({ reports }: CheckedEntry, year: string): CheckedResult | undefined =>
   reports.find(({ audit_year: each }) => each === year);
 
-/** How an entry changed from one of the compared years to the next, by the value of the parameter `change`. */
+/**
+ * How an entry changed from one of the compared years to the next, by the value of the parameter `change`. The page's filters and the CSV
+ * file have these words.
+ */
 export const changes = {
   more: "More findings",
-  new: "More findings, none in the earlier report",
+  new: "Findings where there were none",
   fewer: "Fewer findings",
-  none: "Fewer findings, none in the later report",
+  none: "No longer any findings",
   unclean: "No longer clean",
-  missing: "A report for an earlier year, none for the newest",
+  missing: "A report for an earlier one of these years, none for the newest",
 } as const;
 export type Change = keyof typeof changes;
 
@@ -29,21 +32,22 @@ export type Change = keyof typeof changes;
 const listCompared = (entry: CheckedEntry, years: string[]): CheckedResult[] =>
   years.map((year) => findReportOf(entry, year)).filter((report) => report !== undefined);
 
-/** Whether an ID has a report for an earlier year, but none for a year. A report ID has only one report. */
-const isMissing = ({ kind, report, other }: CheckedEntry, [year = ""]: string[]): boolean => {
-  const filed = (report ?? other)?.filed ?? [];
-  return kind !== "report ID" && !filed.includes(year) && filed.some((each) => each !== null && each < year);
-};
+/** Whether an ID has a report for one of the compared years, but none for the newest. A report ID has only one report. */
+const isMissing = (entry: CheckedEntry, [newest = "", ...earlier]: string[]): boolean =>
+  entry.kind !== "report ID" &&
+  findReportOf(entry, newest) === undefined &&
+  earlier.some((year) => findReportOf(entry, year) !== undefined);
 
-/** Compares the findings of the newest two compared reports. Undefined if there is only one, or if both have as many. */
-export function judgeChange(
+/** Compares the findings of the newest two compared reports. Undefined if there is only one. */
+function judgeChange(
   entry: CheckedEntry,
   { years, aln }: Compared,
-): Exclude<Change, "unclean" | "missing"> | undefined {
+): Exclude<Change, "unclean" | "missing"> | "same" | undefined {
   const [newer, older] = listCompared(entry, years).map((report) =>
     aln === undefined ? report.findings : (report.findings_on_aln ?? 0),
   );
-  if (newer === undefined || older === undefined || newer === older) return undefined;
+  if (newer === undefined || older === undefined) return undefined;
+  if (newer === older) return "same";
   if (older === 0) return "new";
   if (newer === 0) return "none";
   return newer > older ? "more" : "fewer";
@@ -60,6 +64,13 @@ export function hasChanged(entry: CheckedEntry, compared: Compared, change: Chan
   return (
     judged === change || (judged === "new" && change === "more") || (judged === "none" && change === "fewer")
   );
+}
+
+/** "more findings; no longer clean": all filters that an entry passes. Empty if it has no two reports to compare. */
+export function describeChange(entry: CheckedEntry, compared: Compared): string {
+  const passed = Object.entries(changes).filter(([change]) => hasChanged(entry, compared, change as Change));
+  if (passed.length > 0) return passed.map(([, words]) => words.toLowerCase()).join("; ");
+  return judgeChange(entry, compared) === "same" ? "same number of findings" : "";
 }
 
 interface Compared {

@@ -3,7 +3,7 @@ import { describeSimilar } from "../similar-ids.ts";
 import { describeSuccessor } from "../successors.ts";
 import { isClean, judgeDue, listResult, nameVerdict, resultColumns } from "../verdict.ts";
 import type { Checked, CheckedEntry, CheckedResult } from "./check-reports.ts";
-import { findReportOf, judgeChange } from "./compare-years.ts";
+import { describeChange, findReportOf } from "./compare-years.ts";
 import type { Decision } from "./decisions.ts";
 import { askForUei, explainUei, isPlaceholder } from "./read-list.ts";
 import type { Wanted } from "./read-wanted.ts";
@@ -27,6 +27,10 @@ export const isMistyped = ({ kind, typed, report, other }: CheckedEntry): boolea
 /** Whether an entry was not understood. The placeholder for unknown UEIs is understood. */
 export const isUnread = (entry: CheckedEntry): boolean =>
   entry.kind === undefined ? !isPlaceholder(entry.typed) : isMistyped(entry);
+
+/** What an entry has for an audit year without a report. Undefined if the entry was not understood. */
+export const describeNone = (entry: CheckedEntry): string | undefined =>
+  entry.kind && !isMistyped(entry) ? "no public report" : undefined;
 
 /** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
 export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
@@ -127,8 +131,8 @@ export function writeComparisonTable(
   wanted: Wanted,
   appUrl: string,
 ): Table {
-  const ofYear = (report: CheckedResult | undefined) => ({
-    result: report ? nameVerdict(isClean(report)).toLowerCase() : "no public report",
+  const ofYear = (report?: CheckedResult, none?: string) => ({
+    result: report ? nameVerdict(isClean(report)).toLowerCase() : none,
     findings: report?.findings,
     ...(wanted.aln && { findings_on_program: report?.findings_on_aln }),
     report_id: report?.report_id,
@@ -136,10 +140,10 @@ export function writeComparisonTable(
   const name = (column: string, year: string) => `${column}_${year}`;
   const rows = checked.map((entry) => ({
     ...writeEntry(entry, wanted),
-    change: judgeChange(entry, { years, aln: wanted.aln }),
+    change: describeChange(entry, { years, aln: wanted.aln }),
     ...Object.fromEntries(
       years.flatMap((year) =>
-        Object.entries(ofYear(findReportOf(entry, year))).map(([column, value]) => [
+        Object.entries(ofYear(findReportOf(entry, year), describeNone(entry))).map(([column, value]) => [
           name(column, year),
           value,
         ]),
@@ -147,7 +151,7 @@ export function writeComparisonTable(
     ),
     ...((entry.report ?? entry.other) && { address: `${appUrl}${linkToEntry(entry)}` }),
   }));
-  const columns = years.flatMap((year) => Object.keys(ofYear(undefined)).map((column) => name(column, year)));
+  const columns = years.flatMap((year) => Object.keys(ofYear()).map((column) => name(column, year)));
   return {
     columns: [
       "entry",

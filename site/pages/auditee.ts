@@ -3,7 +3,7 @@ import { readChangesFilter } from "../changes-filter.ts";
 import { askForUei, explainUei, isEin, isUei } from "../check/read-list.ts";
 import { count, entityTypes } from "../finding-words.ts";
 import { linkFindings } from "../findings/read-criteria.ts";
-import { capitalize, formatMoney, formatNumber, nameYear } from "../format.ts";
+import { capitalize, formatMoney, formatNumber, nameYear, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
@@ -12,11 +12,14 @@ import { cut } from "../search/words.ts";
 import { type SimilarId, writeSimilar } from "../similar-ids.ts";
 import {
   cleanNote,
+  explainPastDue,
   explainVerdict,
   isClean,
+  judgeDue,
   listResult,
   nameVerdict,
   resultColumns,
+  writeDueBadge,
   writeVerdict,
 } from "../verdict.ts";
 import { linkToExplorer, writeExtra } from "../write-target.ts";
@@ -90,6 +93,7 @@ function describeAuditee({
 /** A row for each report, and for each year without one. */
 function writeYears(id: string, reports: AuditeeReport[]): Html {
   const label = nameId(id);
+  const today = writeEasternDate(new Date());
   const most = (of: (report: AuditeeReport) => number) => Math.max(1, ...reports.map(of));
   const mostExpended = most((report) => report.total_amount_expended ?? 0);
   const mostFindings = most((report) => report.counts.findings);
@@ -134,7 +138,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
         auditor === undefined
           ? "not stated"
           : html`<a href="${auditor}">${report.auditor_firm_name || "not stated"}</a>`,
-        writeAccepted(report),
+        writeAccepted(report, today),
       ],
     };
   });
@@ -150,14 +154,17 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} in all years, with texts and plans</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
 ${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the ${label}.</p>`}
-<p class="hint">${cleanNote}</p>
+<p class="hint">${cleanNote}${reports.some(({ management_decision_due: due }) => due !== null) && ` ${explainPastDue(today)}`}</p>
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
 }
 
 /** When a report was accepted, and when the management decision on its findings is due. */
-const writeAccepted = ({ fac_accepted_date: accepted, management_decision_due: due }: AuditeeReport): Html =>
-  html`<span class="unbroken">${accepted ?? "not stated"}</span>${due && html` <span class="hint">management decision due <span class="unbroken">${due}</span></span>`}`;
+const writeAccepted = (
+  { fac_accepted_date: accepted, management_decision_due: due }: AuditeeReport,
+  today: string,
+): Html =>
+  html`<span class="unbroken">${accepted ?? "not stated"}</span>${due && html` <span class="hint">management decision due <span class="unbroken">${due}</span></span>${writeDueBadge(due, today)}`}`;
 
 /** Tells a report from others of the same year. */
 function describeFiling(report: AuditeeReport, reports: AuditeeReport[]): Content {
@@ -201,7 +208,10 @@ function listYears(reports: AuditeeReport[]): Year[] {
   });
 }
 
-const describeSize = (from: number, to: number | null): string =>
+const describeSize = ({
+  expended_from: from,
+  expended_to: to,
+}: NonNullable<AuditeeReport["size"]>): string =>
   to === null
     ? `${formatMoney(from)} or more`
     : from === 0
@@ -220,7 +230,7 @@ function writePeers(reports: AuditeeReport[]): Content {
     return {
       cells: [
         year,
-        `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers.expended_from, peers.expended_to)} expended: ${formatNumber(submissions)} reports`,
+        `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers)} expended: ${formatNumber(submissions)} reports`,
         findings,
         formatNumber(peers.median),
         `${formatNumber(fewer)} have fewer, ${formatNumber(submissions - fewer - more)} as many, ${formatNumber(more)} more`,
@@ -244,16 +254,12 @@ ${scroll(title, table(title, headings, rows))}</section>`
 }
 
 /** Why a report is compared with no others. */
-function explainNoPeers({
-  entity_type: type,
-  total_amount_expended: expended,
-  audit_year: year,
-}: AuditeeReport): string {
+function explainNoPeers({ entity_type: type, size, audit_year: year }: AuditeeReport): string {
   if (year === null) return "the report states no audit year";
   if (type === null || type === "unknown" || entityTypes[type] === undefined)
     return "the report does not state what kind of auditee it is";
-  if (expended === null || expended < 0) return "the report states no amount of federal awards expended";
-  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size`;
+  if (size === null) return "the report states no amount of federal awards expended";
+  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size (${describeSize(size)} expended)`;
 }
 
 function writeAdditional({ additional }: Auditee, label: string): Content {
@@ -344,6 +350,7 @@ export const reportColumns = [
   "fy_end_date",
   "fac_accepted_date",
   "management_decision_due",
+  "management_decision_state",
   "total_amount_expended",
   ...resultColumns,
   "findings",
@@ -361,9 +368,12 @@ export const reportColumns = [
 
 /** The rows of an auditee's CSV file. */
 export function listReportRows({ reports }: Auditee): Record<string, unknown>[] {
+  const today = writeEasternDate(new Date());
   return reports.map((report) => ({
     ...report,
     ...report.counts,
+    management_decision_state:
+      report.counts.findings > 0 ? judgeDue(report.management_decision_due, today) : undefined,
     ...listResult(withCounts(report)),
     findings_with_questioned_costs: report.counts.questioned_costs,
     peers: report.peers?.submissions,

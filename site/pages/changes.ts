@@ -32,10 +32,10 @@ interface View {
 /** The page of changes, newest first. With a filter, only of some reports; with a number, only of one publication. */
 export function writeChanges(context: PageContext, changes: Changes, view: View): string {
   const { filter, publications } = view;
-  const { number, since } = publications;
+  const { number } = publications;
   const title = [
     filter?.words ? `Changes to reports ${filter.words}` : "Changes",
-    number === undefined && since !== undefined && `since ${formatDay(since)}`,
+    number === undefined && describeStart(publications),
   ]
     .filter(Boolean)
     .join(", ");
@@ -71,13 +71,21 @@ ${writeExtract(context, { title, path: linkToPage(filter, publications), rows: w
   });
 }
 
+/** "since March 3, 2026", "after March 3, 2026 at 9:00 PM Eastern". Empty if all publications are asked for. */
+const describeStart = ({ since, after }: AskedPublications): string =>
+  [since && `since ${formatDay(since)}`, after && `after ${formatTime(new Date(after))}`]
+    .filter(Boolean)
+    .join(" and ");
+
 /** "1 of 12 publications since March 3, 2026 added or changed these reports." */
-function describePublications(shown: Changes, { filter, publications: { since }, kept }: View): string {
+function describePublications(shown: Changes, { filter, publications, kept }: View): string {
   const oldest = kept.at(-1)?.published_at;
   if (oldest === undefined) return "";
   const first = writeEasternDate(oldest);
-  const all = count(chooseSince(kept, since).length, "publication");
-  const dates = `since ${formatDay(since !== undefined && since > first ? since : first)}`;
+  const { since = first, after } = publications;
+  const all = count(chooseSince(kept, publications).length, "publication");
+  const isAllKept = since <= first && (after === undefined || new Date(after) < oldest);
+  const dates = isAllKept ? `since ${formatDay(first)}` : describeStart(publications);
   const found = shown.filter(({ is_read: isRead }) => isRead !== false).length;
   const listed = filter
     ? `${found === 0 ? "None" : formatNumber(found)} of ${all} ${dates} added or changed these reports.`
@@ -86,17 +94,15 @@ function describePublications(shown: Changes, { filter, publications: { since },
 }
 
 function writeNothing(shown: Changes, view: View): Html {
-  const {
-    filter,
-    publications: { number, since },
-    kept,
-  } = view;
+  const { filter, publications, kept } = view;
+  const { number } = publications;
+  const start = describeStart(publications);
   if (filter && (filter.search === "" || filter.criteria.ids?.length === 0))
     return html`<p class="notice" role="status">No changes are shown, because a part of the filter was not understood.</p>`;
   if (number !== undefined)
     return html`<p class="notice" role="status">Publication ${number} changed none of these reports, or it is not among the last ${mostPublications}.</p>`;
-  if (since !== undefined && kept.length > 0 && chooseSince(kept, since).length === 0)
-    return html`<p class="notice" role="status">Nothing has been published since ${formatDay(since)}.</p>`;
+  if (start !== "" && chooseSince(kept, publications).length === 0)
+    return html`<p class="notice" role="status">Nothing has been published ${start}.</p>`;
   return filter && kept.length > 0
     ? html`<p class="notice" role="status">${describePublications(shown, view)}</p>`
     : html`<p class="notice">Nothing has changed yet: only one data set has been published.</p>`;
@@ -129,13 +135,15 @@ function writeRows(shown: Changes, { filter, publications }: View): Extract["row
 }
 
 /** The changes that a page shows: of the newest publications, or with a number, of one. */
-export const chooseChanges = (changes: Changes, { number, since }: AskedPublications): Changes =>
-  number === undefined
-    ? shorten(chooseSince(changes, since))
-    : changes.filter((change) => change.number === number);
+export const chooseChanges = (changes: Changes, publications: AskedPublications): Changes =>
+  publications.number === undefined
+    ? shorten(chooseSince(changes, publications))
+    : changes.filter((change) => change.number === publications.number);
 
-const chooseSince = (changes: Changes, since = ""): Changes =>
-  changes.filter(({ published_at: published }) => writeEasternDate(published) >= since);
+const chooseSince = (changes: Changes, { since = "", after = "" }: AskedPublications): Changes =>
+  changes.filter(
+    ({ published_at: published }) => writeEasternDate(published) >= since && published.toISOString() > after,
+  );
 
 /** The columns of a CSV file of changes. */
 export const changeColumns = [
@@ -178,9 +186,13 @@ const mostInRequest = 200;
 
 const linkToPage = (
   filter: ChangesFilter | undefined,
-  { number, since }: Omit<AskedPublications, "unread"> = {},
+  { number, since, after }: Omit<AskedPublications, "unread"> = {},
 ): string => {
-  const search = [filter?.search, number ? `number=${number}` : since && `since=${since}`]
+  const search = [
+    filter?.search,
+    number ? `number=${number}` : since && `since=${since}`,
+    !number && after && `after=${after}`,
+  ]
     .filter(Boolean)
     .join("&");
   return `/changes${search && `?${search}`}`;

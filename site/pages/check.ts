@@ -21,6 +21,7 @@ import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-w
 import {
   describeAnswer,
   describeMissing,
+  describeNone,
   explainMissing,
   isMistyped,
   isUnread,
@@ -39,7 +40,8 @@ import { isComparable, linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
 import {
   cleanNote,
-  describeOpinionsAndDisclosures,
+  describeReasons,
+  explainPastDue,
   isClean,
   noDueDate,
   writeDueBadge,
@@ -114,8 +116,8 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
     }</select></div>
   <div class="field"><label for="aln">Program (ALN) or agency, if only its findings matter</label>
     <input id="aln" name="aln" maxlength="100" autocomplete="off" placeholder="93.778 or HHS" value="${aln}"></div>
-  <div class="field"><label for="due">Management decisions</label>
-    <select id="due" name="due">${Object.entries(dueFilters).map(
+  <div class="field"><label for="due-filter">Management decisions</label>
+    <select id="due-filter" name="due">${Object.entries(dueFilters).map(
       ([value, words]) =>
         html`<option value="${value === "recent" ? "" : value}"${value === result?.wanted.due && html` selected`}>${words}</option>`,
     )}</select></div>
@@ -360,7 +362,7 @@ function writeDecisions(result: CheckResult): Content {
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 <p class="hint">The pass-through entity or agency responsible must issue its decision within six months after the Federal Audit Clearinghouse accepted the report
-  (2 CFR 200.521(d)). “Past due” means due before ${formatDay(today)}. The clearinghouse does not say which decisions were issued.</p>
+  (2 CFR 200.521(d)). ${explainPastDue(today)}</p>
 </section>`;
 }
 
@@ -494,10 +496,10 @@ function writeFound(
   report: CheckedResult | undefined,
   aln: string | undefined,
 ): Content {
-  if (report === undefined) return entry.kind && !isMistyped(entry) ? "no public report" : "–";
+  if (report === undefined) return describeNone(entry) ?? "–";
   const notes = [
     aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
-    report.findings === 0 && isClean(report) === false && describeOpinionsAndDisclosures(report),
+    report.findings === 0 && isClean(report) === false && describeReasons(report),
   ].filter(Boolean);
   return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
 }

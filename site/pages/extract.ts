@@ -1,5 +1,5 @@
 import type { ChangesFilter } from "../changes-filter.ts";
-import { formatDay, formatTime, writeEasternDate } from "../format.ts";
+import { formatTime } from "../format.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import type { Query } from "../query.ts";
@@ -49,12 +49,11 @@ ${changes && writeChangesLinks(changes, dataSet?.published_at)}</ul>
 </section>`;
 }
 
-/** "What changed for these auditees since November 28, 2026 (this data set), in all publications, Atom feed" */
+/** "What changed for these auditees after November 28, 2026 at 9:00 AM Eastern, when this data set was published". What it changed itself is in it already. */
 function writeChangesLinks({ criteria, search, words }: ChangesFilter, published: Date | undefined): Html {
   const { ids } = criteria;
   const what = `What changed ${ids ? `for ${ids.length === 1 ? "this auditee" : "these auditees"}` : `in reports ${words}`}`;
   const all = `/changes?${search}`;
-  const date = published && writeEasternDate(published);
-  return html`<li>${date && html`<a href="${all}&since=${date}">${what} since ${formatDay(date)}</a>, when this data set was published; `}<a href="${all}">${date ? "all changes that are kept" : what}</a>;
+  return html`<li>${published && html`<a href="${all}&after=${published.toISOString()}">${what} after ${formatTime(published)}</a>, when this data set was published; `}<a href="${all}">${published ? "all changes that are kept" : what}</a>;
   <a href="${linkToFeed(search)}">Atom feed</a></li>`;
 }

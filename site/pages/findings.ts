@@ -131,7 +131,11 @@ function writeNumbers({ criteria, found: { numbers } }: FindingsResult): Content
   return (
     together !== undefined &&
     (links
-      ? html`<p>Counted together: ${links}.${links.length > 1 && " Choose a number to see only its findings."}</p>`
+      ? html`<p>${
+          links.length > 1
+            ? html`Counted together: ${links}. Choose a number to see only its findings.`
+            : html`Public awards have only one of these numbers: ${links}.`
+        }</p>`
       : html`<p>No public award has the number ${together}, with or without a letter code.</p>`)
   );
 }
@@ -222,7 +226,7 @@ function writeForm({ facts }: PageContext, { criteria, ignored }: AskedFindings)
   return html`<form class="narrow" action="/findings" aria-label="Search findings">
 ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="off" aria-describedby="words-hint"`)}
 <p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks, “or” between alternatives, and a minus before a word to leave out.</p>
-<details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used)`}</summary>
+<details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used${criteria.words === undefined ? "" : " besides the words"})`}</summary>
 <div class="fields">
 ${input("program", html` autocomplete="off"`, "93.778, HHS, or 84.425* with its letter codes")}
 ${select("direct", ["Y", "N"])}

@@ -13,6 +13,7 @@ import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { cut } from "../search/words.ts";
+import { notCounted } from "../totals.ts";
 import { writeExtra } from "../write-target.ts";
 import { writeRelatedPrograms } from "./awards.ts";
 import { drawBar, writeSvg } from "./charts.ts";
@@ -130,7 +131,8 @@ function writeYears({ criteria }: Group, { years }: FindingsOfGroup, draw: Draw)
     "years",
     "By audit year",
     html`<div class="charts">${draw("expended")}${draw("findings")}</div>
-${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows))}`,
+${scroll("Numbers by audit year", table("Expended and findings by audit year", headings, rows))}
+<p class="hint">${notCounted}</p>`,
   );
 }
 

@@ -9,6 +9,7 @@ import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { readAlnOrAgency, readPage, readYear } from "../read-filters.ts";
 import { cleanSearch } from "../search/read-search.ts";
 import { cut } from "../search/words.ts";
+import { notCounted } from "../totals.ts";
 import { writeExtra } from "../write-target.ts";
 import { drawBar } from "./charts.ts";
 import { writeExtract } from "./extract.ts";
@@ -77,7 +78,7 @@ ${
     : found.programs.length > 0 && [writeTable(found, asked), writePages(asked, last)]
 }
 <p>A finding counts for each program that it concerns. Numbers with letter codes, such as 84.425D, count as programs of their own.
-  Suppressed reports and reports that a public report replaced are not counted. See all <a href="/totals">totals</a>.</p>
+  ${notCounted} See all <a href="/totals">totals</a>.</p>
 ${writeExtract(context, {
   title,
   path: linkTo(asked),

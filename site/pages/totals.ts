@@ -6,7 +6,7 @@ import type { FactsContext } from "../page-context.ts";
 import type { AskedPrograms, Programs } from "../programs.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import { cut } from "../search/words.ts";
-import { sumBy, type Totals } from "../totals.ts";
+import { notCounted, sumBy, type Totals } from "../totals.ts";
 import { writeExtract } from "./extract.ts";
 import { writeDocument } from "./layout.ts";
 import { type Asked, linkTo, listLines, readAsked, writeSection } from "./totals-table.ts";
@@ -167,7 +167,7 @@ function explainCounting(rows: number, findings: number): Html {
     program of its own. Awards whose number lacks a part, or has a period in the agency, count as “not stated”. A program’s
     name is the one that most of its awards have.</li>
   <li>If an auditee passes federal money through to another auditee, both expend it, and it counts for both.</li>
-  <li>Suppressed reports and reports that a public report replaced are not counted.</li>
+  <li>${notCounted}</li>
 </ul></section>`;
 }
 

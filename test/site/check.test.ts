@@ -433,13 +433,13 @@ describe("a list", () => {
   });
 
   it.each([
-    ["", "new", ["Polk"], "new"],
-    ["", "more", ["Polk"], "new"],
-    ["", "none", ["=cmd"], "none"],
-    ["", "fewer", ["=cmd"], "none"],
-    ["&aln=10", "new", ["Polk"], "new"],
+    ["", "new", ["Polk"], "more findings; findings where there were none; no longer clean"],
+    ["", "more", ["Polk"], "more findings; findings where there were none; no longer clean"],
+    ["", "none", ["=cmd"], "fewer findings; no longer any findings"],
+    ["", "fewer", ["=cmd"], "fewer findings; no longer any findings"],
+    ["&aln=10", "new", ["Polk"], "more findings; findings where there were none; no longer clean"],
     ["&aln=84", "more", [], "-"],
-    ["", "unclean", ["Polk"], "new"],
+    ["&aln=84", "unclean", ["Polk"], "no longer clean"],
     ["", "missing", [], "-"],
   ])("of several years shows only entries that changed: %s %s", async (more, change, names, judged) => {
     const list = `u=POLKPOLK1234,MESAMESA1234,362600524,ZZZZZZZZ1234&year=all${more}`;
@@ -447,11 +447,11 @@ describe("a list", () => {
     expect(readRows(text).map(([auditee]) => auditee?.split(/[ |]/)[0])).toEqual(names);
     const words = {
       more: "More findings",
-      new: "More findings, none in the earlier report",
+      new: "Findings where there were none",
       fewer: "Fewer findings",
-      none: "Fewer findings, none in the later report",
+      none: "No longer any findings",
       unclean: "No longer clean",
-      missing: "A report for an earlier year, none for the newest",
+      missing: "A report for an earlier one of these years, none for the newest",
     }[change];
     expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
     expect(text).toMatch(/#rows">All \(4\)<\/a>/);
@@ -461,19 +461,40 @@ describe("a list", () => {
     ).toEqual(names.map(() => judged));
   });
 
-  it.each(["all", "2023,2022"])(
-    "of %s shows auditees that have a report, but none for the newest year",
-    async (year) => {
+  it("of several years says in its file too what did not change, and leaves empty what cannot be compared", async () => {
+    const csv = await ask(
+      "/check.csv?u=362600524,MESAMESA1234,ELM4ELM41234,ZZZZZZZZ1234&year=2023,2018&aln=93",
+    );
+    const rows: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
+    expect(rows.map(({ change }) => change)).toEqual([
+      "same number of findings",
+      "",
+      "same number of findings",
+      "",
+    ]);
+  });
+
+  it.each([
+    ["all", "2019", ["ELM4ELM41234"]],
+    ["2023,2022", "2022", ["ELM4ELM41234"]],
+    // Years that are not compared do not count.
+    ["2023,2022", "2019", []],
+  ])(
+    "of %s shows auditees that have a report for an earlier one of these years, but none for the newest: %s",
+    async (year, filed, ids) => {
       const setYear = (year: string) =>
         here.select(`update disclosed.general set audit_year = '${year}' where report_id = '${id(5)}'`);
-      await setYear("2019");
+      await setYear(filed);
       onTestFinished(async () => {
         await setYear("2023");
       });
       // A report ID has no other years.
       const list = `u=POLKPOLK1234,ELM4ELM41234,ZZZZZZZZ1234,${id(2)}&year=${year}`;
-      const rows = readRows((await ask(`/check?${list}&change=missing`)).text);
-      expect(rows.map(([auditee]) => auditee)).toEqual([expect.stringContaining("ELM4ELM41234")]);
+      const { text } = await ask(`/check?${list}&change=missing`);
+      expect(readRows(text).map(([auditee]) => auditee)).toEqual(
+        ids.map((each) => expect.stringContaining(each)),
+      );
+      expect(text).toContain(`none for the newest (${ids.length})</a>`);
     },
   );
 
@@ -520,6 +541,13 @@ describe("a list", () => {
     expect(text.indexOf('id="rows"')).toBeLessThan(text.indexOf('id="due"'));
     for (const target of text.matchAll(/<a href="#([^"]*)"/g)) expect(text).toContain(`id="${target[1]}"`);
     expect(text).toContain('<a href="#due">Management decisions (2)</a>');
+  });
+
+  it.each(["", "&year=all"])("has IDs that no two elements of the page share: %s", async (more) => {
+    const { text } = await ask(`/check?u=POLKPOLK1234,MESAMESA1234${more}`);
+    const ids = Array.from(text.matchAll(/<[^>]* id="([^"]*)"/g), ([, each]) => each);
+    expect(ids.filter((each, place) => ids.indexOf(each) !== place)).toEqual([]);
+    expect(text).toContain('<label for="due-filter">');
   });
 
   it("counts repeated entries once, and names them", async () => {
@@ -574,6 +602,17 @@ describe("a list", () => {
       bom: true,
     });
     expect(saved.map(({ entry }) => entry)).toEqual(list.split(",").map((typed) => `="${typed}"`));
+    // Only an entry that was understood may have no public report.
+    const compared: Record<string, string>[] = parse(
+      (await ask(`/check.csv?u=${list},ZZZZZZZZ1234&year=2023,2021`)).text,
+      { columns: true, bom: true },
+    );
+    expect(compared.map((row) => [row.result_2023, row.result_2021])).toEqual([
+      ["", ""],
+      ["not clean", "no public report"],
+      ["", ""],
+      ["no public report", "no public report"],
+    ]);
   });
 
   it("suggests the ID of an auditee for one with a wrong, missing, repeated or swapped character", async () => {
@@ -700,6 +739,15 @@ describe("a list", () => {
     const ofAgency = (await ask("/check?u=POLKPOLK1234&aln=93")).text;
     expect(ofAgency).toMatch(/\/findings\?[^"<]*report_id=in\.[^"<]*federal_agency_prefix=eq\.93/);
     expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
+  });
+
+  it("leads to what changed after the data set that it shows", async () => {
+    const { text } = await ask("/check?u=POLKPOLK1234");
+    const [, path = "", words = ""] = /<a href="(\/changes[^"]*)">(What changed [^<]*)</.exec(text) ?? [];
+    expect(words).toMatch(/^What changed for this auditee after \w+ \d+, \d{4} at .* Eastern$/);
+    const { text: changes } = await ask(path.replaceAll("&amp;", "&"));
+    expect(changes).toContain("Changes to reports with the ID POLKPOLK1234, after ");
+    expect(changes).not.toContain("Not understood");
   });
 
   it("leads to its findings, as a page and as a file", async () => {

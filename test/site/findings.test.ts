@@ -719,6 +719,15 @@ describe("a search for findings", () => {
     expect((await get(`/findings?${query}`)).text).toContain(`<a href="${link}">`);
   });
 
+  it.each(["/program/93.778", "/agency/93", "/state/CA", "/totals", "/totals/programs"])(
+    "is counted on %s, which says which reports are not",
+    async (path) => {
+      expect((await get(path)).text).toContain(
+        "Suppressed reports and reports that a public report replaced are not counted.",
+      );
+    },
+  );
+
   it("counts a program with its letter codes in one click, and names the public ones", async () => {
     const { page } = await open("/program/84.010");
     await page.getByRole("link", { name: "Count the findings together" }).click();
@@ -729,6 +738,19 @@ describe("a search for findings", () => {
     await counted.getByRole("link", { name: "84.010A" }).click();
     await page.getByRole("status").getByText("1 finding: Program 84.010A.").waitFor();
     expect((await get("/findings?program=84.999*")).text).toContain("No public award has the number 84.999");
+    const { text: alone } = await get("/findings?program=93.778*");
+    expect(alone).toMatch(
+      /<p>Public awards have only one of these numbers: <a [^>]*>93\.778<\/a> \(3 findings\)\.</,
+    );
+    expect(alone).not.toContain("Counted together");
+  });
+
+  it.each([
+    ["state=CA", "Filters (1 used)"],
+    ["words=bids", "Filters"],
+    ["words=bids&state=CA", "Filters (1 used besides the words)"],
+  ])("says how many filters are used: %s", async (query, summary) => {
+    expect((await get(`/findings?${query}`)).text).toContain(`<summary>${summary}</summary>`);
   });
 
   it.each([

@@ -174,7 +174,7 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
     await tabTo(page, /^Check$/);
     await press(page, "Enter");
     await page.waitForURL(/\/check\?u=.*&aln=HHS$/);
-    for (const name of [/^CSV for spreadsheets$/, /^What changed for these auditees since /, /^Atom feed$/])
+    for (const name of [/^CSV for spreadsheets$/, /^What changed for these auditees after /, /^Atom feed$/])
       await tabTo(page, name);
   });
 

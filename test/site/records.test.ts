@@ -227,14 +227,15 @@ describe("the page of a report", () => {
 
   it("and every other page give the same verdict, also if only the opinion on a program is modified", async () => {
     const why =
-      "opinion unmodified; opinion on compliance adverse for 1 program; doubt that the auditee can continue as a going concern";
-    expect(await open(`/record/${id(40)}`)).toContain(`Not clean: no findings; ${why}.`);
+      "opinion on compliance adverse for 1 program; doubt that the auditee can continue as a going concern";
+    // Only what is wrong is a reason.
+    expect(await open(`/record/${id(40)}`)).toContain(`Not clean: ${why}.`);
     for (const path of ["/auditee/ELMTOWN12345", "/search?q=Elm+Town", "/check?u=ELMTOWN12345"])
       expect([path, await open(path)]).toEqual([path, expect.stringContaining(`Not clean ${why} `)]);
     for (const path of ["/auditee/ELMTOWN12345.csv", "/search.csv?q=Elm+Town", "/check.csv?u=ELMTOWN12345"])
       expect([path, (await get(path)).text]).toEqual([
         path,
-        expect.stringContaining(`,not clean,unmodified,${why},`),
+        expect.stringContaining(`,not clean,unmodified,opinion unmodified; ${why},`),
       ]);
   });
 
@@ -483,8 +484,16 @@ describe("the page of an auditee", () => {
     expect(text).toMatch(/^ City of Alder Local government in Iowa\. UEI ALDERALDER12/);
     expect(text).toContain("2 of 4 public reports are clean. The newest, of 2023: not clean: 2 findings");
     expect(text).toMatch(
-      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 management decision due 2024-07-31 2022 Not clean opinion unmodified 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
+      /2023 Not clean opinion unmodified and qualified; opinion on compliance qualified for 1 program 2 1 1 \$2,000,000 =Brown &amp; Co 2024-01-31 management decision due 2024-07-31 past due 2022 Not clean 25 0 0 .*? 2021 no public report has this UEI 2020 has no UEI, found by its EIN Clean opinion unmodified 0 0 0 .* 2019 Clean /,
     );
+    expect(text).toMatch(
+      /“Past due” means due before \w+ \d+, \d{4}\. The Federal Audit Clearinghouse does not say/,
+    );
+    const [row] = parse((await get("/auditee/ALDERALDER12.csv")).text, { columns: true, bom: true });
+    expect(row).toMatchObject({
+      management_decision_due: "2024-07-31",
+      management_decision_state: "past due",
+    });
     expect(await open("/auditee/111222333")).toContain("2021 no public report has this EIN");
   });
 
@@ -511,7 +520,7 @@ describe("the page of an auditee", () => {
     ["FIRTOWN12345", "states no amount of federal awards expended"],
     [
       "BIENNIAL1234",
-      "fewer than 20 public reports of 2021 are from auditees of this kind (local government) and size",
+      "fewer than 20 public reports of 2021 are from auditees of this kind (local government) and size ($1,000,000 to $3,000,000 expended)",
     ],
   ])("says why a report of %s is not compared with others", async (uei, reason) => {
     const [, list = ""] =

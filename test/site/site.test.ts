@@ -77,8 +77,8 @@ describe("a list of subrecipients", again, () => {
       bom: true,
     });
     expect(saved.map(({ answer }) => answer)).toEqual([...rows.map(() => "filed"), "no public report"]);
-    await opened.getByRole("link", { name: /^What changed for these auditees since / }).click();
-    await opened.getByRole("heading", { name: /^Changes to reports in a list of 6 IDs, since / }).waitFor();
+    await opened.getByRole("link", { name: /^What changed for these auditees after / }).click();
+    await opened.getByRole("heading", { name: /^Changes to reports in a list of 6 IDs, after / }).waitFor();
     await checkAccessibility();
     await checkFit();
   });

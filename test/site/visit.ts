@@ -48,6 +48,11 @@ export async function visit(
         })),
       ).toEqual([]);
       expect(found.passes.length).toBeGreaterThan(10);
+      // Axe reports a repeated ID only in some cases, but a label or link of the second element leads to the first.
+      const ids = (await page.evaluate(
+        "[...document.querySelectorAll('[id]')].map(({ id }) => id)",
+      )) as string[];
+      expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([]);
     },
     /** Fails if the page is wider than the window, or if text is cut off outside the explorer's rows. */
     checkFit: async () => {

@@ -46,7 +46,12 @@ begin
           end as management_decision_due,
           publication.compare_with_peers(
             general.audit_year, general.entity_type, general.total_amount_expended, (described.counts ->> 'findings')::bigint
-          ) as peers
+          ) as peers,
+          (
+            select to_jsonb(sizes) from publication.list_sizes() as sizes
+            where general.total_amount_expended >= sizes.expended_from
+              and (general.total_amount_expended < sizes.expended_to or sizes.expended_to is null)
+          ) as size
         from disclosed.general
         join publication.describe_results(newest) as described on described.report_id = general.report_id
       ) as listed

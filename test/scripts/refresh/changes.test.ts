@@ -161,6 +161,19 @@ it("the page says how many publications it shows, and shows only those since a d
   expect(newest).toContain("1 publication since March 9, 2026,");
   expect(newest).toContain('href="/changes.csv?since=2026-03-09"');
   expect([count(newest), count(writePage(kept, { since: "2026-03-10" }))]).toEqual([1, undefined]);
+  // The page of a data set leads to what was published after it.
+  const later = writePage(kept, { after: "2026-02-10T12:00:00.000Z" });
+  expect([count(later), later]).toEqual([
+    1,
+    expect.stringContaining("1 publication after February 10, 2026"),
+  ]);
+  expect(later).toContain('href="/changes.csv?after=2026-02-10T12:00:00.000Z"');
+  const nothing = writePage(kept, { after: "2026-03-10T02:00:00.000Z" });
+  expect([count(nothing), nothing]).toEqual([
+    undefined,
+    expect.stringContaining("Nothing has been published after March 9, 2026 at 9:00 PM Eastern."),
+  ]);
+  expect(writePage(kept, { after: "2026-02-31" })).toContain("Not understood: “2026-02-31”");
   const filtered = writePage(kept.slice(1, 2), { state: "TX", since: "2000-01-01" }, kept);
   expect(filtered).toContain("1 of 3 publications since January 10, 2026 added or changed these reports.");
   expect(writePage(kept, { since: "soon" })).toContain("Not understood: “soon”");
