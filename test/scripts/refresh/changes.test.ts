@@ -171,7 +171,7 @@ it("the page says how many publications it shows, and shows only those since a d
   const nothing = writePage(kept, { after: "2026-03-10T02:00:00.000Z" });
   expect([count(nothing), nothing]).toEqual([
     undefined,
-    expect.stringContaining("Nothing has been published after March 9, 2026 at 9:00 PM Eastern."),
+    expect.stringContaining("Nothing has been published after March 9, 2026 at 10:00 PM Eastern."),
   ]);
   expect(writePage(kept, { after: "2026-02-31" })).toContain("Not understood: “2026-02-31”");
   const filtered = writePage(kept.slice(1, 2), { state: "TX", since: "2000-01-01" }, kept);
