@@ -10,17 +10,7 @@ begin
     select coalesce(jsonb_agg(to_jsonb(listed)), '[]')
     from (
       select programs.aln, programs.federal_program_name, programs.awards
-      from (
-        -- All rows of a program have the same names.
-        select
-          totals_by_program.aln,
-          any_value(totals_by_program.federal_program_name) as federal_program_name,
-          any_value(totals_by_program.names) as names,
-          sum(totals_by_program.awards) as awards
-        from disclosed.totals_by_program
-        where totals_by_program.aln ~ '^[0-9]{2}[.][A-Z0-9]{1,6}$'
-        group by totals_by_program.aln
-      ) as programs
+      from publication.list_programs() as programs
       -- A program's names have words that begin with each of these. Few names have the longest.
       where programs.names ~* all (array(
         select '\m' || word

@@ -10,15 +10,7 @@ begin
     select coalesce(jsonb_agg(to_jsonb(listed)), '[]')
     from (
       select programs.aln, programs.federal_program_name, programs.awards
-      from (
-        select
-          totals_by_program.aln,
-          any_value(totals_by_program.federal_program_name) as federal_program_name,
-          sum(totals_by_program.awards) as awards
-        from disclosed.totals_by_program
-        where totals_by_program.aln ~ '^[0-9]{2}[.][A-Z0-9]{1,6}$'
-        group by totals_by_program.aln
-      ) as programs
+      from publication.list_programs() as programs
       cross join lateral "left"(programs.federal_program_name, 200) as name
       cross join lateral extensions.word_similarity(spelled, name) as similarity
       where similarity > 0.5
