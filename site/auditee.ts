@@ -63,7 +63,7 @@ export type ReadAuditee = (visitor: Visitor, id: string) => Promise<FoundAuditee
 /** Creates a function that reads auditees for a client. It throws what `query` throws. */
 export function createAuditeeReader(query: LimitedQuery): ReadAuditee {
   return async (visitor, id) => {
-    const { found, unknown } = await query<{ found: unknown; unknown: unknown }>(
+    const [{ found, unknown }] = await query<{ found: unknown; unknown: unknown }>(
       visitor,
       `select found, case when found is null then publication.suggest_ids(array[$1]) end as unknown
        from publication.describe_auditee($1) as found`,

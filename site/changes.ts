@@ -89,7 +89,7 @@ export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => P
 /** Creates a function that reads the changes of some reports for a client. It throws what `query` throws. */
 export function createFilteredChangesReader(query: LimitedQuery): ReadFilteredChanges {
   return async (visitor, { criteria }) => {
-    const { found, unknown } = await query<{ found: unknown; unknown: unknown }>(
+    const [{ found, unknown }] = await query<{ found: unknown; unknown: unknown }>(
       visitor,
       "select publication.list_changes($1) as found, publication.suggest_ids($2) as unknown",
       [JSON.stringify(criteria), criteria.ids ?? []],

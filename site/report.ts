@@ -103,7 +103,7 @@ export interface ReportReader {
 export function createReportReader(query: LimitedQuery): ReportReader {
   return {
     read: async (visitor, reportId, page) => {
-      const answer = await query<{ found: unknown; replaced: unknown }>(
+      const [answer] = await query<{ found: unknown; replaced: unknown }>(
         visitor,
         "select publication.describe_report($1, $2) as found, publication.list_successors(array[$1]) as replaced",
         [reportId, page],
@@ -114,7 +114,7 @@ export function createReportReader(query: LimitedQuery): ReportReader {
       };
     },
     list: async (visitor, reportId, table) => {
-      const { found } = await query<{ found: Record<string, unknown>[] | null }>(
+      const [{ found }] = await query<{ found: Record<string, unknown>[] | null }>(
         visitor,
         "select publication.list_report_rows($1, $2) as found",
         [reportId, table],

@@ -330,8 +330,8 @@ begin
   if exists (
     select
     from generate_series(1, cardinality(hidden), 1000) as first
-    where publication.check_reports(hidden[first:first + 999])::jsonb <> '[]'
-  ) or publication.check_reports(hidden_ids)::jsonb <> '[]' then
+    cross join lateral publication.check_reports(hidden[first:first + 999])
+  ) or exists (select from publication.check_reports(hidden_ids)) then
     return next 'publication.check_reports() finds suppressed reports, so the pages would show them.';
   end if;
   if exists (
@@ -566,7 +566,9 @@ begin
       union all
       select 'describe_auditee', publication.describe_auditee(neighbors.id) from neighbors
       union all
-      select 'check_reports', publication.check_reports(array[neighbors.id], is_by_year => true)::jsonb from neighbors
+      select 'check_reports', to_jsonb(checked)
+      from neighbors
+      cross join lateral publication.check_reports(array[neighbors.id], is_by_year => true) as checked
       union all
       select 'search_reports', publication.search_reports(jsonb_build_array(jsonb_build_object('uei', neighbors.id))) from neighbors
       union all
@@ -580,7 +582,7 @@ begin
     (
       select 'publication.check_reports() counts suppressed reports beside public ones, so the pages would show them.'
       from neighbors
-      cross join lateral json_to_recordset(publication.check_reports(array[neighbors.id])) as checked (newest json)
+      cross join lateral publication.check_reports(array[neighbors.id]) as checked
       where (checked.newest ->> 'reports')::bigint <> (
         select count(distinct general.report_id)
         from publication.list_reports_of(array[neighbors.id]) as found

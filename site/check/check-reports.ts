@@ -51,14 +51,12 @@ const checked = z.object({
     }),
   ),
 });
-/** The result of publication.check_reports(). */
-const checkedIds = z.array(
-  z.object({
-    newest: checked,
-    /** The reports of the other years that are compared, the newest first. */
-    older: z.array(result),
-  }),
-);
+/** A row of publication.check_reports(). */
+const checkedId = z.object({
+  newest: checked,
+  /** The reports of the other years that are compared, the newest first. */
+  older: z.array(result),
+});
 export type Checked = z.infer<typeof checked>;
 
 /** An entry of a list, and the public reports that were found for it. */
@@ -95,17 +93,21 @@ export const writeId = (line: Entry | UnreadEntry): string =>
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
   return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
-    const found = new Map<string, z.infer<typeof checkedIds>[number]>();
+    const found = new Map<string, z.infer<typeof checkedId>>();
     const replaced = new Map<string, Successor>();
     let unknown: UnknownIds = new Map();
     if (lines.length > 0) {
-      const answer = await query<{ found: unknown; replaced: unknown; unknown: unknown }>(
+      const [answer, ...rows] = await query<Record<"newest" | "older" | "replaced" | "unknown", unknown>>(
         visitor,
-        `select publication.check_reports($1, $2, $3, $4) as found, publication.list_successors($1) as replaced,
-           publication.suggest_ids($5) as unknown`,
+        `select null as newest, null as older, publication.list_successors($1) as replaced, publication.suggest_ids($5) as unknown
+         union all
+         select newest, older, null, null from publication.check_reports($1, $2, $3, $4)`,
         [entries.map(({ id }) => id), years, aln, isByYear, lines.map(writeId)],
       );
-      for (const each of checkedIds.parse(answer.found)) found.set(each.newest.id, each);
+      for (const row of rows) {
+        const each = checkedId.parse(row);
+        found.set(each.newest.id, each);
+      }
       for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
       unknown = unknownIds.parse(answer.unknown);
     }

@@ -155,7 +155,7 @@ const listPrograms = `(
 /** Creates functions that search the public findings for a client. They throw what `query` throws. */
 export function createFindingsReader(query: LimitedQuery) {
   const ask = async (visitor: Visitor, statement: string, ...values: unknown[]) => {
-    const { found } = await query<{ found: unknown }>(visitor, `select ${statement} as found`, values);
+    const [{ found }] = await query<{ found: unknown }>(visitor, `select ${statement} as found`, values);
     return found;
   };
   return {

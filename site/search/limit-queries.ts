@@ -38,12 +38,13 @@ export function identifyVisitor({ ip }: FastifyRequest, { raw }: FastifyReply): 
   return { address: ip, left: leaving.signal };
 }
 
-/** Runs a statement for a visitor, and returns its row. */
+/** Runs a statement that has at least one row for a visitor, and returns the rows. */
+type Rows<Row> = [Row, ...Row[]];
 export type LimitedQuery = <Row extends object>(
   visitor: Visitor,
   statement: string,
   values: unknown[],
-) => Promise<Row>;
+) => Promise<Rows<Row>>;
 
 /**
  * Creates a function that runs visitors' queries, a few at a time. It throws SearchRefused if the client sends too many, if the
@@ -59,8 +60,8 @@ export function limitQueries(pool: Pool, live: LiveDataSet): LimitedQuery {
     if (seconds !== undefined) throw refuseOften(seconds);
     try {
       return await run(address, left, async () => {
-        const { row, isOfOne } = await ask<Row>(pool, live, statement, values);
-        return isOfOne ? row : (await ask<Row>(pool, live, statement, values)).row;
+        const { rows, isOfOne } = await ask<Row>(pool, live, statement, values);
+        return isOfOne ? rows : (await ask<Row>(pool, live, statement, values)).rows;
       });
     } catch (error) {
       throw error instanceof QueueRefused ? refuseBusy() : error;
@@ -68,13 +69,13 @@ export function limitQueries(pool: Pool, live: LiveDataSet): LimitedQuery {
   };
 }
 
-/** Runs a statement. Returns its row, and whether the row is from one data set, because none was published meanwhile. */
+/** Runs a statement. Returns its rows, and whether they are from one data set, because none was published meanwhile. */
 async function ask<Row extends object>(
   pool: Pool,
   live: LiveDataSet,
   statement: string,
   values: unknown[],
-): Promise<{ row: Row; isOfOne: boolean }> {
+): Promise<{ rows: Rows<Row>; isOfOne: boolean }> {
   let client: PoolClient | undefined;
   try {
     client = await pool.connect();
@@ -86,7 +87,7 @@ async function ask<Row extends object>(
     await client.query("commit");
     client.release();
     live.id = after;
-    return { row: rows[0] as Row, isOfOne: after === before };
+    return { rows: rows as Rows<Row>, isOfOne: after === before };
   } catch (error) {
     // A connection whose transaction failed is closed.
     client?.release(true);

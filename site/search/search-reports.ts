@@ -68,7 +68,7 @@ export function createSearch(query: LimitedQuery): Search {
     const criteria = readings.map((reading) => reading.criteria);
     const { name: words, state } = findNamed(readings)?.criteria ?? {};
     const [{ agency, program, report_ids: ids, uei, ein } = {}] = criteria;
-    const answer = await query<{
+    const [answer] = await query<{
       found: unknown;
       programs: unknown;
       similar_programs: unknown;

@@ -812,7 +812,7 @@ describe("a suppressed report", () => {
   it("costs what an unknown one costs", async () => {
     const measure = async (each: string) => {
       const plan = await here.select(
-        `explain (analyze, buffers, format json) select publication.check_reports(array['${each}'], array['2023'], '93.778')`,
+        `explain (analyze, buffers, format json) select * from publication.check_reports(array['${each}'], array['2023'], '93.778')`,
       );
       const { Plan: counted } = plan[0]?.["QUERY PLAN"][0] ?? { Plan: {} };
       return (counted["Shared Hit Blocks"] ?? 0) + (counted["Shared Read Blocks"] ?? 0);

@@ -3,12 +3,12 @@
 create or replace function publication.check_reports(
   ids text[], years text[] default null, aln text default null, is_by_year boolean default false
 )
-returns json
+returns table (newest json, older json)
 language plpgsql stable security definer
 set search_path = ''
 as $$
 begin
-  return (
+  return query
     with listed as materialized (
       select distinct on (found.id, found.report_id)
         found.id,
@@ -111,11 +111,9 @@ begin
       left join publication.count_modified_programs(array(select chosen.report_id from chosen)) as modified
         on modified.report_id = chosen.report_id
     )
-    select coalesce(json_agg(json_build_object('newest', grouped.newest, 'older', coalesce(grouped.older, '[]')) order by grouped.id), '[]')
-    from (
-      select
-        answers.id,
-        (array_agg(row_to_json(answers)) filter (where answers.place = 1))[1] as newest,
+    select
+      (array_agg(row_to_json(answers)) filter (where answers.place = 1))[1],
+      coalesce(
         json_agg(
           json_build_object(
             'report_id', answers.report_id,
@@ -128,11 +126,11 @@ begin
             'findings_on_aln', answers.findings_on_aln
           )
           order by answers.place
-        ) filter (where answers.place > 1) as older
-      from answers
-      group by answers.id
-    ) as grouped
-  );
+        ) filter (where answers.place > 1),
+        '[]'
+      )
+    from answers
+    group by answers.id;
 end
 $$;
 comment on function publication.check_reports is
