@@ -30,7 +30,12 @@ select
     as prior_finding_ref_numbers,
   case when min(awards.is_direct) < max(awards.is_direct) then 'Both' else max(awards.is_direct) end as is_direct,
   count(*) as awards,
-  sum(awards.amount_expended)::bigint as amount_expended
+  sum(awards.amount_expended)::bigint as amount_expended,
+  -- Whether the rows differ only in their awards, as nearly all do. Then a search need not look at each of them.
+  count(distinct (
+    findings.type_requirement, findings.is_material_weakness, findings.is_significant_deficiency, findings.is_questioned_costs,
+    findings.is_repeat_finding
+  )) = 1 as has_equal_rows
 from disclosed_next.findings
 join disclosed_next.general on general.report_id = findings.report_id
 left join disclosed_next.federal_awards as awards on awards.report_id = findings.report_id

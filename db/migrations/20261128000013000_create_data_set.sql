@@ -342,6 +342,7 @@ create table disclosed.finding_summaries (
   prior_finding_ref_numbers text,
   is_direct text,
   awards bigint,
-  amount_expended bigint
+  amount_expended bigint,
+  has_equal_rows boolean
 );
 select data_set.add_table('finding_summaries', is_source => false, key_columns => '{report_id,reference_number}');

@@ -9,7 +9,8 @@ as $$
   select coalesce(string_agg(listed.condition, ' and '), 'true') || coalesce(
     -- With "exists", PostgreSQL would read all awards first.
     ' and (' || case
-      when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat'] then 'findings.awards = 1'
+      when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat']
+        then 'findings.has_equal_rows' || case when criteria ? 'direct' then ' and findings.is_direct <> ''Both''' else '' end
       -- Each of the finding's awards is direct, or none is.
       when criteria ?| array['aln', 'aln_and_letters', 'agency'] and criteria ? 'direct' then 'findings.is_direct <> ''Both'''
     end
