@@ -439,10 +439,7 @@ begin
     cross join lateral publication.words_query(hidden_words.lexeme) as query
     where publication.count_findings_with(hidden_words.lexeme) > 0
       and not exists (
-        select from disclosed.findings_text as texts where extensions.text_words(texts.finding_text) @@ query
-      )
-      and not exists (
-        select from disclosed.corrective_action_plans as plans where extensions.text_words(plans.planned_action) @@ query
+        select from disclosed.finding_summaries as findings where findings.text_words @@ query or findings.plan_words @@ query
       )
   ) then
     return next 'publication.count_findings_with() counts findings of suppressed reports, so the pages would show them.';

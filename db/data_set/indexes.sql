@@ -178,3 +178,9 @@ comment on index disclosed.notes_to_sefa_content_english is 'Finds notes by word
 create index finding_summaries_alns on disclosed.finding_summaries using gin (alns);
 comment on index disclosed.finding_summaries_alns is
   'Finds the findings on a program: finding_summaries?alns=cs.{93.778}';
+-- 10 s for 183,000 findings
+create index finding_summaries_text_words on disclosed.finding_summaries using gin (text_words);
+comment on index disclosed.finding_summaries_text_words is 'The search of the pages for words of a whole text: /findings?words=procurement';
+-- 4 s for 183,000 findings
+create index finding_summaries_plan_words on disclosed.finding_summaries using gin (plan_words);
+comment on index disclosed.finding_summaries_plan_words is 'The same for words of a corrective action plan';

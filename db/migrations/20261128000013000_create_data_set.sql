@@ -343,6 +343,8 @@ create table disclosed.finding_summaries (
   is_direct text,
   awards bigint,
   amount_expended bigint,
-  has_equal_rows boolean
+  has_equal_rows boolean,
+  text_words tsvector,
+  plan_words tsvector
 );
 select data_set.add_table('finding_summaries', is_source => false, key_columns => '{report_id,reference_number}');

@@ -3,7 +3,7 @@
 create or replace function publication.export_findings(criteria jsonb)
 returns json
 language plpgsql stable security definer
-set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off
+set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off set enable_seqscan = off
 as $$
 declare
   has_texts constant boolean := coalesce(criteria ->> 'texts' = 'Y', false);
@@ -48,7 +48,26 @@ begin
             order by numbers.place
           ) as federal_program_name,
           coalesce(places.place, publication.count_findings_before(matches.report_id, matches.reference_number)) as place,
-          matches.* %s %s
+          matches.report_id,
+          matches.auditee_uei,
+          matches.audit_year,
+          matches.fac_accepted_date,
+          matches.reference_number,
+          matches.auditee_state,
+          matches.entity_type,
+          matches.alns,
+          matches.type_requirement,
+          matches.is_material_weakness,
+          matches.is_significant_deficiency,
+          matches.is_modified_opinion,
+          matches.is_other_matters,
+          matches.is_other_findings,
+          matches.is_questioned_costs,
+          matches.is_repeat_finding,
+          matches.prior_finding_ref_numbers,
+          matches.is_direct,
+          matches.awards,
+          matches.amount_expended %s %s
         from matches
         join disclosed.general on general.report_id = matches.report_id
         left join places on places.report_id = matches.report_id and places.reference_number = matches.reference_number

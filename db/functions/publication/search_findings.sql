@@ -1,17 +1,14 @@
 -- The pages' search for findings. It reads only the public tables, so a suppressed submission is like one that does not exist. The
--- table has the newest findings first. The settings make PostgreSQL read it in this order, and stop at the 10,001st match.
+-- table has the newest findings first. The settings make PostgreSQL read it in this order, and stop at the 10,001st match. Without an index,
+-- it would read the words of each finding.
 create or replace function publication.search_findings(criteria jsonb, skipped integer default 0)
 returns jsonb
 language plpgsql stable security definer
-set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off
+set search_path = '' set work_mem = '32MB' set max_parallel_workers_per_gather = 0 set synchronize_seqscans = off set enable_seqscan = off
 as $$
 declare
   has_phrases constant boolean := publication.list_phrases(criteria ->> 'words') is not null;
   words constant tsquery := publication.words_query(criteria ->> 'words');
-  -- Common words are first looked for in the texts of the newest findings, because a hash table of all texts would take half of the time.
-  newest_since constant date := case when criteria - 'words' = '{}' and criteria ? 'words' then (
-    select findings.fac_accepted_date from disclosed.finding_summaries as findings limit 1 offset 30000
-  ) end;
   is_of_one constant boolean := criteria ? 'auditee' or coalesce(criteria ->> 'u' !~ ',', false);
   of_awards constant text := case
     when criteria ?| array['aln', 'aln_and_letters', 'agency'] then publication.write_award_conditions(criteria)
@@ -24,14 +21,8 @@ begin
   end if;
   execute format(
     $query$
-      with newest as materialized (
-        select findings.* from disclosed.finding_summaries as findings where findings.fac_accepted_date >= $7 and %s limit $4
-      ), candidates as materialized (
-        select newest.* from newest where (select count(*) = $4 from newest)
-        union all
-        (
-          select findings.* from disclosed.finding_summaries as findings where (select count(*) < $4 from newest) and %s limit $4
-        )
+      with candidates as materialized (
+        select findings.* from disclosed.finding_summaries as findings where %s limit $4
       ), matches as materialized (
         select findings.* from candidates as findings where %s
       ), counted as (
@@ -131,7 +122,7 @@ begin
         'counts', (select coalesce(jsonb_agg(to_jsonb(counted) order by counted.findings desc, counted.value), '[]') from counted where counted.value <> ''),
         'rows', (
           select coalesce(jsonb_agg(
-            to_jsonb(shown) || jsonb_build_object(
+            to_jsonb(shown) - array['text_words', 'plan_words'] || jsonb_build_object(
               'auditee_name', general.auditee_name,
               'auditee_city', general.auditee_city,
               'text', publication.excerpt_text(written.text, $3, written.longest),
@@ -158,7 +149,7 @@ begin
           join disclosed.general on general.report_id = shown.report_id
         )
       )
-    $query$, publication.write_words_condition(since => '$7'), publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria),
+    $query$, publication.write_finding_conditions(criteria), publication.write_phrase_conditions(criteria),
     coalesce(
       'array(select distinct awards.federal_agency_prefix || ''.'' || awards.federal_award_extension'
       ' from disclosed.findings as rows join disclosed.federal_awards as awards'
@@ -170,7 +161,7 @@ begin
   into found
   using
     criteria, least(greatest(skipped, 0), 9980), words, case when has_phrases then 3000 else 10001 end, has_phrases,
-    is_of_one, newest_since;
+    is_of_one;
   return found;
 end
 $$;

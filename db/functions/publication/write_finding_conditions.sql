@@ -1,6 +1,6 @@
 -- The conditions of a search for findings, as SQL. They refer to the criteria as $1, so no part of a search becomes SQL. "is true"
--- keeps PostgreSQL from joining the texts: a scan of the findings in their order, with the texts in a hash table, finds the newest
--- first. The words must all be in one text, or in one part of a long text. Year, state, entity type and requirement may have several values,
+-- keeps PostgreSQL from joining reports: a scan of the findings in their order, with the reports in a hash table, finds the newest
+-- first. The words must all be in the text or all in the plan. Year, state, entity type and requirement may have several values,
 -- separated by commas. A finding must match one of them.
 create or replace function publication.write_finding_conditions(criteria jsonb)
 returns text

@@ -6,10 +6,11 @@ as $$
     || string_agg(
       format(
         'select read.report_id, read.finding_ref_number from ('
-        'select texts.report_id, texts.finding_ref_number, texts.%1$I as document from disclosed.%2$I as texts'
+        'select texts.report_id, texts.finding_ref_number, string_agg(texts.%1$I, '''' order by texts.row_number) as document'
+        ' from disclosed.%2$I as texts'
         ' where texts.report_id = any (array(select distinct candidates.report_id from candidates))'
         ' and (texts.report_id, texts.finding_ref_number) in (select candidates.report_id, candidates.reference_number from candidates)'
-        ' offset 0) as read where read.document ~* %3$s (publication.list_phrases($1 ->> ''words'', %4$s, %5$L))',
+        ' group by texts.report_id, texts.finding_ref_number) as read where read.document ~* %3$s (publication.list_phrases($1 ->> ''words'', %4$s, %5$L))',
         listed.column_name, listed.table_name, quantifier, alternative, excluded
       ),
       ' union all '

@@ -1,5 +1,4 @@
--- The words of each phrase must be next to each other in a text or plan of the finding. "offset 0" makes PostgreSQL compare only the texts
--- of candidates with the phrases. A candidate has the words of one alternative, so its texts are asked which one only if there are more.
+-- The words of each phrase must be next to each other in a text or plan of the finding. A candidate has the words of one alternative, so its texts are asked which one only if there are more.
 create or replace function publication.write_phrase_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''
@@ -13,24 +12,20 @@ as $$
     from jsonb_array_elements(publication.read_words(criteria ->> 'words')) with ordinality as reading (parts, place)
     cross join lateral jsonb_array_elements(reading.parts) as part
     group by reading.place
-  ), oldest as (
-    select '(select min(candidates.fac_accepted_date) from candidates)' as since
   ), written as (
     select concat_ws(
       ' and ',
       case
-        when alternatives.has_words and count(*) over () > 1 then publication.write_words_condition(array[alternatives.place::integer], oldest.since)
+        when alternatives.has_words and count(*) over () > 1 then publication.write_words_condition(array[alternatives.place::integer])
       end,
       case when alternatives.has_phrases then publication.write_phrase_condition(alternatives.place, 'all', false) end,
       case when alternatives.excludes_phrases then 'not ' || publication.write_phrase_condition(alternatives.place, 'any', true) end
     ) as condition
     from alternatives
-    cross join oldest
     where alternatives.has_phrases or alternatives.excludes_phrases
     union all
-    select publication.write_words_condition(array_agg(alternatives.place::integer), any_value(oldest.since))
+    select publication.write_words_condition(array_agg(alternatives.place::integer))
     from alternatives
-    cross join oldest
     where not (alternatives.has_phrases or alternatives.excludes_phrases)
     having count(*) > 0
   )
