@@ -116,9 +116,9 @@ beforeAll(async () => {
     text(
       1,
       "2023-001",
-      "The county bought <b>tractors</b> & trucks without bids. \u0001Procurement\u0002 policies were ",
+      "The county bought <b>tractors</b> & trucks without bids. \u0001Procurement\u0002 policies were not fol",
     ),
-    text(1, "2023-001", "not followed. It procured “nothing” else."),
+    text(1, "2023-001", "lowed. It procured “nothing” else."),
     text(1, "2023-002", "Reports were late. Nobody was notified whether it complied."),
     text(2, "2023-001", "Costs were not supported."),
     text(3, "2021-001", `The college is cold.${" Brr.".repeat(1000)} Pipes froze.`),
@@ -183,6 +183,12 @@ describe("a search for findings", () => {
     ["words=%22complied%22+notification", ["1 2023-002"]],
     ["words=bought+tractors", ["1 2023-001"]],
     ["words=%22bought+tractors%22", []],
+    // The text has two rows, and the second begins within a word.
+    ["words=tractors+followed", ["1 2023-001"]],
+    ["words=%22not+followed%22", ["1 2023-001"]],
+    ["words=bids+-followed", ["2 2023-001"]],
+    ["words=bids+-%22not+followed%22", ["2 2023-001"]],
+    ["words=%22not+followed%22+or+pipes", ["1 2023-001", cold]],
     ["words=%22procurement+policies%22", ["1 2023-001"]],
     ["words=%E2%80%9CThree+BIDS%E2%80%9D+ask", ["2 2023-001"]],
     ["words=%22bids+three%22", []],
@@ -329,8 +335,9 @@ describe("a search for findings", () => {
       delete from disclosed.findings_text where finding_ref_number like 'many%'`;
     onTestFinished(async () => void (await here.select(remove)));
     await here.select(`
-      insert into disclosed.finding_summaries (report_id, reference_number, fac_accepted_date, alns, awards)
-      select '${id(1)}', 'many' || number, '2024-01-01', '{}', 1 from generate_series(1, 3001) as number;
+      insert into disclosed.finding_summaries (report_id, reference_number, fac_accepted_date, alns, awards, text_words)
+      select '${id(1)}', 'many' || number, '2024-01-01', '{}', 1, extensions.text_words('A zeppelin landed.')
+      from generate_series(1, 3001) as number;
       insert into disclosed.findings_text
       select copied.*
       from (select texts from disclosed.findings_text as texts where report_id = '${id(1)}' limit 1) as one,
