@@ -17,7 +17,7 @@ type Parameter = [name: string, value: string];
 
 /**
  * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
- * findings with words become requests for texts and plans. A list becomes a request for each kind of ID, because they are in different columns.
+ * findings with words become requests for rows of texts and plans. A list becomes a request for each kind of ID, because they are in different columns.
  */
 export function writeFindingsQueries(criteria: FindingCriteria, found: Understood = {}): Request[] {
   const lists = criteria.u === undefined ? [] : splitByColumn(criteria.u);
@@ -102,8 +102,8 @@ function writeRows(criteria: FindingCriteria, found: Understood): Request {
 
 /** The tables of findings' texts, and their columns. */
 const texts = [
-  ["findings_text", "finding_text", "Texts of findings with these words"],
-  ["corrective_action_plans", "planned_action", "Plans with these words"],
+  ["findings_text", "finding_text", "Texts with these words, each row of a long text by itself"],
+  ["corrective_action_plans", "planned_action", "Plans with these words, each row of a long plan by itself"],
 ] as const;
 
 /** The conditions of one alternative on a text: words, one of several words, and phrases. */
