@@ -346,5 +346,5 @@ create table disclosed.finding_summaries (
   has_equal_rows boolean,
   text_words tsvector,
   plan_words tsvector
-);
+) with (toast_tuple_target = 256);
 select data_set.add_table('finding_summaries', is_source => false, key_columns => '{report_id,reference_number}');
