@@ -13,7 +13,7 @@ export const requirements: Words = codes.words["findings.type_requirement"];
 const findingFlags: Words = codes.names.finding_flags;
 /** What the flag "questioned costs" does not say. */
 export const questionedCostsNote =
-  "The data marks findings that have questioned costs, but does not say how much; see the auditor’s text or the PDF. Findings without the mark are not counted.";
+  "The data marks findings that have questioned costs, but does not say how much; see the auditor’s text or the PDF. Only marked findings are counted, even if the texts of others mention questioned costs.";
 const grave = ["is_material_weakness", "is_modified_opinion", "is_questioned_costs"];
 
 /** The auditor's opinions on the financial statements, as columns of general. */

@@ -34,18 +34,25 @@ type NamePart = string | false | undefined;
 /**
  * Sends rows as a CSV file for spreadsheets. The last columns name the data set, when it was published, and the file's address, so that copied
  * rows still do.
+ *
+ * @param path the file's address, if the requested one would have other rows on another day
  */
 export function sendSpreadsheet(
   request: FastifyRequest,
   reply: FastifyReply,
   context: Pick<PageContext, "facts" | "appUrl">,
-  { name, columns, rows }: { name: readonly NamePart[]; columns: readonly string[]; rows: readonly Row[] },
+  {
+    name,
+    columns,
+    rows,
+    path = request.url,
+  }: { name: readonly NamePart[]; columns: readonly string[]; rows: readonly Row[]; path?: string },
 ): FastifyReply {
   const dataSet = context.facts?.data_set;
   const origin = {
     data_set: dataSet?.id,
     data_set_published_at: dataSet?.published_at.toISOString(),
-    source: boundSource(context.appUrl + request.url, rows.length),
+    source: boundSource(context.appUrl + path, rows.length),
   };
   reply.headers({
     "cache-control": "public, no-cache",

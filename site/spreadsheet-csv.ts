@@ -6,10 +6,10 @@ export const byteOrderMark = "\ufeff";
 const cells = /("[^"]*(?:""[^"]*)*"|[^,"\n]*)([,\n]|$)/g;
 /**
  * Columns of codes, of which spreadsheets would read some as numbers or dates, such as 043015799, 10.010, 2023-001 and 12345678E123. All
- * their values are written alike, in every file: a column of a list's entries and IDs, too.
+ * their values are written alike, in every file: the columns of a list's entries and IDs, too.
  */
 const codes =
-  /(^|_)(ein|uei|alns?|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc|^(entry|id)$/;
+  /(^|_)(ein|uei|alns?|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc|^(entry|id|same_report_as)$/;
 /** Values of other columns that spreadsheets would read as numbers or dates. */
 const code = /^"?(0\d+|\d+\.\d*0|\d+e\d+|\d{4}-\d{1,3})"?$/i;
 /** How formulas begin (OWASP, CSV injection). Negative numbers are not formulas. */

@@ -565,7 +565,14 @@ begin
       union all
       select 'check_reports', to_jsonb(checked)
       from neighbors
-      cross join lateral publication.check_reports(array[neighbors.id], is_by_year => true) as checked
+      cross join lateral publication.check_reports(
+        array[neighbors.id],
+        compared => array(
+          select general.audit_year from disclosed.general where general.auditee_uei = neighbors.id
+          union
+          select general.audit_year from suppressed.general where general.auditee_uei = neighbors.id
+        )
+      ) as checked
       union all
       select 'search_reports', publication.search_reports(jsonb_build_array(jsonb_build_object('uei', neighbors.id))) from neighbors
       union all

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nameYear } from "../format.ts";
 import { resultParts } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import { type SimilarId, type UnknownIds, unknownIds } from "../similar-ids.ts";
@@ -13,6 +14,8 @@ const result = z.object({
   findings: z.number(),
   /** If the list is checked for a program or an agency. */
   findings_on_aln: z.number().nullable(),
+  /** If the list is checked for a program or an agency, only of the findings that concern it. */
+  repeat_findings: z.number(),
 });
 export type CheckedResult = z.infer<typeof result>;
 
@@ -29,14 +32,14 @@ const checked = z.object({
   filed: z.array(z.string().nullable()),
   auditee_name: z.string().nullable(),
   auditee_uei: z.string().nullable(),
+  auditee_ein: z.string().nullable(),
   auditee_city: z.string().nullable(),
   auditee_state: z.string().nullable(),
   fac_accepted_date: z.string().nullable(),
   /** Its number within its chain of resubmissions. */
   resubmission_version: z.number(),
-  /** If the list is checked for a program or an agency, these three are of the findings that concern it. */
+  /** If the list is checked for a program or an agency, these two are of the findings that concern it. */
   material_weaknesses: z.number(),
-  repeat_findings: z.number(),
   questioned_costs: z.number(),
   /** Whether it has findings (that concern the program or agency). Without an accepted date, it has no due date. */
   needs_decision: z.boolean(),
@@ -65,6 +68,8 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
   report: Checked | undefined;
   /** This and those of the other years that are compared, the newest first. */
   reports: CheckedResult[];
+  /** The earlier entries with the same reports, such as "ABCDEFGH1234", or with some of them: "ABCDEFGH1234 for 2023". Empty if none. */
+  sameAs: string;
   /** If there is none, another report of the auditee. */
   other: Checked | undefined;
   /** The report that replaced the one whose ID this is. */
@@ -77,8 +82,8 @@ export type CheckedEntry = (Entry | UnreadEntry) & {
 export interface WantedReports {
   /** The audit years, the newest first. Without one, the newest reports are looked for. */
   years: string[] | undefined;
-  /** Whether the years are compared. Without `years`, these are the newest. */
-  isByYear: boolean;
+  /** The audit years that are compared, the newest first. Undefined if none are. */
+  compared: string[] | undefined;
   /** The number of a program, or the two digits of an agency. */
   aln: string | undefined;
 }
@@ -90,9 +95,21 @@ export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) =>
 export const writeId = (line: Entry | UnreadEntry): string =>
   line.kind ? line.id : line.typed.toUpperCase();
 
+/** Names the earlier entries that have some of an entry's reports, with their years if they have not all. */
+function describeSame(reports: CheckedResult[], entryOf: ReadonlyMap<string, string>): string {
+  const years = new Map<string, string[]>();
+  for (const { report_id: id, audit_year: year } of reports) {
+    const entry = entryOf.get(id);
+    if (entry !== undefined) years.set(entry, [...(years.get(entry) ?? []), nameYear(year)]);
+  }
+  return [...years]
+    .map(([entry, same]) => (same.length === reports.length ? entry : `${entry} for ${same.join(", ")}`))
+    .join("; ");
+}
+
 /** Creates a function that checks a list for a client. It throws what `query` throws. */
 export function createCheck(query: LimitedQuery): CheckList {
-  return async (visitor, { lines, entries }, { years, isByYear, aln }) => {
+  return async (visitor, { lines, entries }, { years, compared, aln }) => {
     const found = new Map<string, z.infer<typeof checkedId>>();
     const replaced = new Map<string, Successor>();
     let unknown: UnknownIds = new Map();
@@ -102,7 +119,7 @@ export function createCheck(query: LimitedQuery): CheckList {
         `select null as newest, null as older, publication.list_successors($1) as replaced, publication.suggest_ids($5) as unknown
          union all
          select newest, older, null, null from publication.check_reports($1, $2, $3, $4)`,
-        [entries.map(({ id }) => id), years, aln, isByYear, lines.map(writeId)],
+        [entries.map(({ id }) => id), years, aln, compared, lines.map(writeId)],
       );
       for (const row of rows) {
         const each = checkedId.parse(row);
@@ -111,13 +128,16 @@ export function createCheck(query: LimitedQuery): CheckList {
       for (const each of successors.parse(answer.replaced)) replaced.set(each.report_id, each);
       unknown = unknownIds.parse(answer.unknown);
     }
+    const entryOf = new Map<string, string>();
     return lines.map((line) => {
-      const listed = line.kind ? found.get(line.id) : undefined;
+      const { newest, older } = (line.kind && found.get(line.id)) || { newest: undefined, older: [] };
+      const reports = newest?.is_shown ? [newest, ...older] : [];
+      const sameAs = describeSame(reports, entryOf);
+      for (const { report_id: id } of reports) if (!entryOf.has(id)) entryOf.set(id, line.typed);
       return {
         ...line,
-        ...(listed?.newest.is_shown
-          ? { report: listed.newest, reports: [listed.newest, ...listed.older], other: undefined }
-          : { report: undefined, reports: [], other: listed?.newest }),
+        ...{ reports, sameAs },
+        ...(newest?.is_shown ? { report: newest, other: undefined } : { report: undefined, other: newest }),
         successor: line.kind && replaced.get(line.id),
         similar: unknown.get(writeId(line)) ?? [],
       };

@@ -3,12 +3,8 @@ import { formatNumber } from "../format.ts";
 import { isClean, nameVerdict } from "../verdict.ts";
 import type { CheckedEntry, CheckedResult, WantedReports } from "./check-reports.ts";
 
-/** The audit years that are compared, the newest first: those that were asked for, or those that were found. */
-export function listYears(checked: CheckedEntry[], { years, isByYear }: WantedReports): string[] {
-  if (!isByYear) return [];
-  const found = checked.flatMap(({ reports }) => reports.map(({ audit_year: year }) => year ?? ""));
-  return years ?? [...new Set(found)].filter(Boolean).sort().reverse();
-}
+/** What is compared, and in which findings. */
+type Compared = Pick<WantedReports, "compared" | "aln">;
 
 /** The newest report of an entry for an audit year. */
 export const findReportOf = ({ reports }: CheckedEntry, year: string): CheckedResult | undefined =>
@@ -24,27 +20,44 @@ export const changes = {
   fewer: "Fewer findings",
   none: "No longer any findings",
   unclean: "No longer clean",
-  missing: "A report for an earlier one of these years, none for the newest",
+  clean: "Now clean",
+  first: "A report only for the newest of these years",
+  missing: "An earlier report, none for the newest of these years",
 } as const;
 export type Change = keyof typeof changes;
 
 /** The reports that are beside each other, the newest first. */
-const listCompared = (entry: CheckedEntry, years: string[]): CheckedResult[] =>
-  years.map((year) => findReportOf(entry, year)).filter((report) => report !== undefined);
+const listCompared = (entry: CheckedEntry, { compared = [] }: Compared): CheckedResult[] =>
+  compared.map((year) => findReportOf(entry, year)).filter((report) => report !== undefined);
 
-/** Whether an ID has a report for one of the compared years, but none for the newest. A report ID has only one report. */
-const isMissing = (entry: CheckedEntry, [newest = "", ...earlier]: string[]): boolean =>
+/** Whether an ID has a report for the newest of the compared years, but for none of the others. A report ID has only one report. */
+const isFirst = (entry: CheckedEntry, { compared: [newest = "", ...earlier] = [] }: Compared): boolean =>
+  entry.kind !== "report ID" &&
+  earlier.length > 0 &&
+  findReportOf(entry, newest) !== undefined &&
+  earlier.every((year) => findReportOf(entry, year) === undefined);
+
+/** Whether an ID has an earlier report, even one that is not compared, but none for the newest of the compared years. */
+const isMissing = (entry: CheckedEntry, { compared: [newest = ""] = [] }: Compared): boolean =>
   entry.kind !== "report ID" &&
   findReportOf(entry, newest) === undefined &&
-  earlier.some((year) => findReportOf(entry, year) !== undefined);
+  ((entry.report ?? entry.other)?.filed ?? []).some((year) => year !== null && year < newest);
+
+/** The results of the newest two compared reports, if they differ: "not clean", "clean". */
+function listResults(entry: CheckedEntry, compared: Compared): [newer: string, older: string] | undefined {
+  const [newer, older] = listCompared(entry, compared).map((report) =>
+    nameVerdict(isClean(report)).toLowerCase(),
+  );
+  return newer === undefined || older === undefined || newer === older ? undefined : [newer, older];
+}
 
 /** Compares the findings of the newest two compared reports. Undefined if there is only one. */
 function judgeChange(
   entry: CheckedEntry,
-  { years, aln }: Compared,
-): Exclude<Change, "unclean" | "missing"> | "same" | undefined {
-  const [newer, older] = listCompared(entry, years).map((report) =>
-    aln === undefined ? report.findings : (report.findings_on_aln ?? 0),
+  compared: Compared,
+): "more" | "new" | "fewer" | "none" | "same" | undefined {
+  const [newer, older] = listCompared(entry, compared).map((report) =>
+    compared.aln === undefined ? report.findings : (report.findings_on_aln ?? 0),
   );
   if (newer === undefined || older === undefined) return undefined;
   if (newer === older) return "same";
@@ -55,10 +68,11 @@ function judgeChange(
 
 /** Whether an entry changed in a way that is asked for. New findings are more, and no findings are fewer. */
 export function hasChanged(entry: CheckedEntry, compared: Compared, change: Change): boolean {
-  if (change === "missing") return isMissing(entry, compared.years);
-  if (change === "unclean") {
-    const [newer, older] = listCompared(entry, compared.years);
-    return newer !== undefined && older !== undefined && !!isClean(older) && isClean(newer) === false;
+  if (change === "missing") return isMissing(entry, compared);
+  if (change === "first") return isFirst(entry, compared);
+  if (change === "unclean" || change === "clean") {
+    const results = change === "clean" ? "clean, not clean" : "not clean, clean";
+    return listResults(entry, compared)?.join(", ") === results;
   }
   const judged = judgeChange(entry, compared);
   return (
@@ -66,18 +80,13 @@ export function hasChanged(entry: CheckedEntry, compared: Compared, change: Chan
   );
 }
 
-/** "more findings; no longer clean": all filters that an entry passes. Empty if it has no two reports to compare. */
+/** "more findings; no longer clean": all filters that an entry passes, or what else changed. Empty if there is nothing to compare. */
 export function describeChange(entry: CheckedEntry, compared: Compared): string {
   const passed = Object.entries(changes).filter(([change]) => hasChanged(entry, compared, change as Change));
   if (passed.length > 0) return passed.map(([, words]) => words.toLowerCase()).join("; ");
-  return judgeChange(entry, compared) === "same" ? "same number of findings" : "";
-}
-
-interface Compared {
-  /** The newest first. */
-  years: string[];
-  /** Only findings on this program or agency count. */
-  aln: string | undefined;
+  if (judgeChange(entry, compared) !== "same") return "";
+  const [newer, older] = listResults(entry, compared) ?? [];
+  return `same number of findings${newer === undefined ? "" : `; result changed from ${older} to ${newer}`}`;
 }
 
 /** Each report once, in the order of the list. */
@@ -85,9 +94,14 @@ export const listReports = (checked: CheckedEntry[]): CheckedResult[] => [
   ...new Map(checked.flatMap(({ reports }) => reports.map((report) => [report.report_id, report]))).values(),
 ];
 
-/** "Clean", "3 findings", "Not clean, no findings": what was found in a report. */
-export function describeFound(report: CheckedResult): string {
-  if (report.findings > 0) return count(report.findings, "finding");
+/** "3 findings, 1 repeat": how many findings, and how many of these repeat earlier ones. */
+export const describeRepeats = (findings: number, { repeat_findings: repeats }: CheckedResult): string =>
+  `${count(findings, "finding")}${repeats > 0 ? `, ${count(repeats, "repeat")}` : ""}`;
+
+/** "Clean", "3 findings, 1 repeat", "Not clean, no findings": what was found in a report. */
+export function describeFound(report: CheckedResult, aln: string | undefined): string {
+  if (report.findings > 0)
+    return aln === undefined ? describeRepeats(report.findings, report) : count(report.findings, "finding");
   const verdict = isClean(report);
   return verdict ? "Clean" : `${nameVerdict(verdict)}, no findings`;
 }

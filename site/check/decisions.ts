@@ -9,6 +9,7 @@ export interface Decision {
   entry: string;
   auditee_name: string | null;
   auditee_uei: string | null;
+  auditee_ein: string | null;
   auditee_city: string | null;
   auditee_state: string | null;
   audit_year: string | null;
@@ -20,7 +21,7 @@ export interface Decision {
 
 /** Which decisions are listed, by the value of the parameter `due`. */
 export const dueFilters = {
-  recent: "All but those due more than 12 months ago",
+  recent: "Not yet due, or due in the last 12 months",
   month: "Due within a month",
   quarter: "Due within three months",
   past: "Past due",
@@ -37,35 +38,38 @@ export const decisionSorts = {
 } as const;
 export type DecisionSort = keyof typeof decisionSorts;
 
-/** Lists the decisions on all reports of a checked list, including older ones, each once, by date. */
-export function listDecisions(checked: CheckedEntry[], today: string): Decision[] {
-  const listed = checked.flatMap(({ typed, report, other }) => {
-    const {
-      decisions = [],
-      auditee_name = null,
-      auditee_uei = null,
-      auditee_city = null,
-      auditee_state = null,
-    } = report ?? other ?? {};
-    const auditee = { entry: typed, auditee_name, auditee_uei, auditee_city, auditee_state };
-    return decisions.map((decision) => ({ ...decision, ...auditee, state: judgeDue(decision.due, today) }));
-  });
-  return [...new Map(listed.map((decision) => [decision.report_id, decision])).values()].sort(
-    decisionSorts.due,
-  );
+/** Lists the decisions on all reports of a checked list, including older ones, each once, by date, with their state on a day. */
+export function listDecisions(checked: CheckedEntry[], asOf: string): Decision[] {
+  const listed = new Map<string, Decision>();
+  for (const { typed, report, other } of checked) {
+    const auditee = report ?? other;
+    for (const decision of auditee?.decisions ?? [])
+      if (auditee !== undefined && !listed.has(decision.report_id))
+        listed.set(decision.report_id, {
+          ...decision,
+          entry: typed,
+          auditee_name: auditee.auditee_name,
+          auditee_uei: auditee.auditee_uei,
+          auditee_ein: auditee.auditee_ein,
+          auditee_city: auditee.auditee_city,
+          auditee_state: auditee.auditee_state,
+          state: judgeDue(decision.due, asOf),
+        });
+  }
+  return [...listed.values()].sort(decisionSorts.due);
 }
 
 /** Without a choice, the recent decisions are listed, or all if the due date of none is recent. */
-export const chooseDueFilter = (decisions: Decision[], today: string): DueFilter =>
-  filterDecisions(decisions, "recent", today).some(({ due }) => due !== null) ? "recent" : "all";
+export const chooseDueFilter = (decisions: Decision[], asOf: string): DueFilter =>
+  filterDecisions(decisions, "recent", asOf).some(({ due }) => due !== null) ? "recent" : "all";
 
-/** Chooses decisions by when they are due. */
-export function filterDecisions(decisions: Decision[], filter: DueFilter, today: string): Decision[] {
-  const lastYear = addMonths(today, -12);
+/** Chooses decisions by when they are due, seen from a day. */
+export function filterDecisions(decisions: Decision[], filter: DueFilter, asOf: string): Decision[] {
+  const lastYear = addMonths(asOf, -12);
   const isListed: Record<DueFilter, (decision: Decision) => boolean> = {
     recent: ({ due }) => due === null || due >= lastYear,
     month: ({ state }) => state === "due within a month",
-    quarter: ({ due }) => due !== null && due >= today && due <= addMonths(today, 3),
+    quarter: ({ due }) => due !== null && due >= asOf && due <= addMonths(asOf, 3),
     past: ({ state }) => state === "past due",
     all: () => true,
   };

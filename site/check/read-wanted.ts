@@ -1,5 +1,7 @@
+import { isDate } from "../findings/read-criteria.ts";
 import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cut } from "../search/words.ts";
+import type { ServiceFacts } from "../service-facts.ts";
 import type { WantedReports } from "./check-reports.ts";
 import { type Change, changes } from "./compare-years.ts";
 import { type DecisionSort, type DueFilter, decisionSorts, dueFilters } from "./decisions.ts";
@@ -12,6 +14,8 @@ export interface Asked {
   list: string;
   year: string;
   aln: string;
+  /** The day on which management decisions are judged. */
+  as_of: string;
   /** Which management decisions are listed, and by what they are sorted. */
   due: string;
   sort: string;
@@ -23,6 +27,8 @@ export interface Asked {
 
 /** What a list is checked for. */
 export interface Wanted extends WantedReports {
+  /** A date. Undefined for today. */
+  asOf: string | undefined;
   due: DueFilter | undefined;
   sort: DecisionSort | undefined;
   change: Change | undefined;
@@ -31,12 +37,20 @@ export interface Wanted extends WantedReports {
   unread: string[];
 }
 
+/** The audit years of the data set, the newest first. */
+export const listYears = (facts: ServiceFacts | undefined): string[] =>
+  [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))]
+    .filter(Boolean)
+    .sort()
+    .reverse();
+
 export function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());
   return {
     list: read(u),
     year: cut(read(others.year), 60),
     aln: cut(read(pickProgram(others)), 100),
+    as_of: cut(read(others.as_of), 20),
     due: cut(read(others.due), 20),
     sort: cut(read(others.sort), 20),
     change: cut(read(others.change), 20),
@@ -44,14 +58,14 @@ export function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   };
 }
 
-/** Reads what a list is checked for. */
-export function readWanted({ year, aln, due, sort, change, rows }: Asked): Wanted {
+/** Reads what a list is checked for. `known` are the audit years of the data set, the newest first. */
+export function readWanted({ year, aln, as_of, due, sort, change, rows }: Asked, known: string[]): Wanted {
   const words = year.split(/[\s,;]+/).filter(Boolean);
   const isAll = words.some((word) => word.toLowerCase() === "all");
   const typed = words.filter((word) => word.toLowerCase() !== "all");
   const years = [...new Set(typed.map(readYear).filter((each) => each !== undefined))].sort().reverse();
-  const compared = years.slice(0, mostYears);
-  const isByYear = isAll || compared.length > 1;
+  const asked = years.slice(0, mostYears);
+  const compared = isAll ? known.slice(0, mostYears) : asked.length > 1 ? asked : undefined;
   const program = readAlnOrAgency(aln);
   const list = (names: string[]) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
   const unread = [
@@ -63,6 +77,7 @@ export function readWanted({ year, aln, due, sort, change, rows }: Asked): Wante
     aln !== "" &&
       program === undefined &&
       `“${aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was ignored.`,
+    as_of !== "" && !isDate(as_of) && `“${as_of}” is not a date, such as 2026-01-31. It was ignored.`,
     due !== "" &&
       !isKey(dueFilters, due) &&
       `“${due}” is not a value of due: ${list(Object.keys(dueFilters))}. It was ignored.`,
@@ -73,19 +88,20 @@ export function readWanted({ year, aln, due, sort, change, rows }: Asked): Wante
       !isKey(changes, change) &&
       `“${change}” is not a value of change: ${list(Object.keys(changes))}. It was ignored.`,
     isKey(changes, change) &&
-      !isByYear &&
+      compared === undefined &&
       "No years are compared, so “change” was ignored. Choose to compare years.",
     rows !== "" &&
       !isKey(rowsOfFiles, rows) &&
       `“${rows}” is not a value of rows: ${list(Object.keys(rowsOfFiles))}. It was ignored.`,
   ].filter((sentence) => sentence !== false);
   return {
-    years: isAll || compared.length === 0 ? undefined : compared,
-    isByYear,
+    years: isAll || asked.length === 0 ? undefined : asked,
+    compared,
     aln: program,
+    asOf: isDate(as_of) ? as_of : undefined,
     due: isKey(dueFilters, due) ? due : undefined,
     sort: isKey(decisionSorts, sort) ? sort : undefined,
-    change: isByYear && isKey(changes, change) ? change : undefined,
+    change: compared && isKey(changes, change) ? change : undefined,
     rows: isKey(rowsOfFiles, rows) ? rows : "reports",
     unread,
   };
@@ -98,14 +114,16 @@ const isKey = <Key extends string>(values: Readonly<Record<Key, unknown>>, typed
 /** What was understood, as parameters. */
 export const writeWanted = ({
   years,
-  isByYear,
+  compared,
   aln,
+  asOf,
   due,
   sort,
   change,
 }: Wanted): Omit<Asked, "list" | "rows"> => ({
-  year: years?.join(",") ?? (isByYear ? "all" : ""),
+  year: years?.join(",") ?? (compared ? "all" : ""),
   aln: aln ?? "",
+  as_of: asOf ?? "",
   due: due ?? "",
   sort: sort ?? "",
   change: change ?? "",

@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DatabaseUnavailable } from "../../shared/web/database.ts";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
 import { writeEasternDate } from "../format.ts";
+import type { PageContext } from "../page-context.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
 import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
 import { type CheckList, writeId } from "./check-reports.ts";
-import { hasChanged, listYears } from "./compare-years.ts";
+import { hasChanged } from "./compare-years.ts";
 import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
-import { type Asked, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
+import { type Asked, listYears, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
 import { writeCheckTable, writeComparisonTable, writeDecisionTable } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
@@ -23,46 +25,62 @@ export function serveCheck(
   check: CheckList,
 ): void {
   const showPage = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
-    const result = asked.list === "" ? undefined : await runCheck(request, reply, asked);
-    const body = writeCheck(await describeContext(request), result);
+    const context = await describeContext(request);
+    const result = asked.list === "" ? undefined : await runCheck(request, reply, asked, context);
+    const body = writeCheck(context, result);
     return sendPage(request, reply, body, { isPrivate: result !== undefined });
   };
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
-    if (readWanted(asked).unread.length > 0) return sendError(reply, refuseUnread("reports", "/check"));
-    const result = await runCheck(request, reply, asked);
-    const { list, checked, shownEntries, shownDecisions, wanted, due, years, today } = result;
+    if (readWanted(asked, []).unread.length > 0) return sendError(reply, refuseUnread("reports", "/check"));
     const context = await describeContext(request);
+    const result = await runCheck(request, reply, asked, context);
+    const { list, checked, shownEntries, shownDecisions, wanted, due, asOf } = result;
     const isOfDecisions = wanted.rows === "decisions";
+    const dated = Object.entries({ as_of: asOf, ...(isOfDecisions && { due }) }).filter(
+      ([parameter]) => asked[parameter as "as_of" | "due"] === "",
+    );
+    const hasDates = !wanted.compared || isOfDecisions;
     return sendSpreadsheet(request, reply, context, {
+      ...(hasDates &&
+        dated.length > 0 &&
+        request.url.includes("?") && {
+          path: `${request.url}&${new URLSearchParams(dated)}`,
+        }),
       name: [
-        isOfDecisions ? `decisions-${due}` : "check",
+        isOfDecisions ? `decisions-${due}-as-of-${asOf}` : "check",
         nameList(list.lines.map(writeId)),
-        wanted.years?.join("-") ?? (wanted.isByYear && "by-year"),
+        wanted.years?.join("-") ?? (wanted.compared && "by-year"),
         !isOfDecisions && wanted.change,
         wanted.aln,
       ],
       ...(isOfDecisions
-        ? writeDecisionTable(shownDecisions, today, context.appUrl)
-        : wanted.isByYear
-          ? writeComparisonTable(shownEntries, years, wanted, context.appUrl)
-          : writeCheckTable(checked, wanted, today, context.appUrl)),
+        ? writeDecisionTable(shownDecisions, asOf, context.appUrl)
+        : wanted.compared
+          ? writeComparisonTable(shownEntries, wanted, context.appUrl)
+          : writeCheckTable(checked, wanted, asOf, context.appUrl)),
     }).header("cache-control", "private, no-cache");
   };
-  const runCheck = async (request: FastifyRequest, reply: FastifyReply, typed: Asked) => {
-    const [list, wanted] = [readList(typed.list), readWanted(typed)];
+  const runCheck = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    typed: Asked,
+    { facts }: PageContext,
+  ) => {
+    const [list, wanted] = [readList(typed.list), readWanted(typed, listYears(facts))];
+    if (facts === undefined && wanted.compared?.length === 0)
+      throw new DatabaseUnavailable("The database has not yet answered, so the audit years are unknown.");
     const checked = await check(identifyVisitor(request, reply), list, wanted);
-    const today = writeEasternDate(new Date());
-    const decisions = listDecisions(checked, today);
-    const due = wanted.due ?? chooseDueFilter(decisions, today);
-    const shownDecisions = filterDecisions(decisions, due, today).sort(decisionSorts[wanted.sort ?? "due"]);
+    const asOf = wanted.asOf ?? writeEasternDate(new Date());
+    const decisions = listDecisions(checked, asOf);
+    const due = wanted.due ?? chooseDueFilter(decisions, asOf);
+    const shownDecisions = filterDecisions(decisions, due, asOf).sort(decisionSorts[wanted.sort ?? "due"]);
     const path = writePath({ ...typed, ...writeWanted(wanted) });
-    const years = listYears(checked, wanted);
     const shownEntries = checked.filter(
-      (entry) => !wanted.change || hasChanged(entry, { years, aln: wanted.aln }, wanted.change),
+      (entry) => !wanted.change || hasChanged(entry, wanted, wanted.change),
     );
     return {
-      ...{ typed, list, wanted, checked, shownEntries, path, today },
-      ...{ due, decisions, shownDecisions, years },
+      ...{ typed, list, wanted, checked, shownEntries, path, asOf },
+      ...{ due, decisions, shownDecisions },
     };
   };
   app.register(async (posts) => {
@@ -106,10 +124,10 @@ function readForm(body: string): Asked {
 }
 
 /** The address of a check, with only what is not empty. Undefined if the list is too long for it, or has nothing to read. */
-function writePath({ list, year, aln, due, sort, change }: Omit<Asked, "rows">): string | undefined {
+function writePath({ list, year, aln, as_of, due, sort, change }: Omit<Asked, "rows">): string | undefined {
   const { address } = readList(list);
   const others = new URLSearchParams(
-    Object.entries({ year, aln, due, sort, change }).filter(([, value]) => value !== ""),
+    Object.entries({ year, aln, as_of, due, sort, change }).filter(([, value]) => value !== ""),
   )
     .toString()
     .replaceAll("%2C", ",");

@@ -33,11 +33,11 @@ export const describeNone = (entry: CheckedEntry): string | undefined =>
   entry.kind && !isMistyped(entry) ? "no public report" : undefined;
 
 /** Describes in words what was found for an entry of a list: "filed", "no public report for 2023; filed 2022". */
-export function describeAnswer(entry: CheckedEntry, { years }: Wanted): string {
+export function describeAnswer(entry: CheckedEntry, wanted: Wanted): string {
   const { kind, report, other, successor, similar } = entry;
   if (report) return "filed";
   if (successor) return describeSuccessor(successor);
-  if (other) return `${describeMissing(years)}; filed ${listFiled(other)}`;
+  if (other) return `${describeMissing(wanted)}; filed ${listFiled(other)}`;
   const missing = explainMissing(entry);
   if (similar.length > 0) return `${missing}: did you mean ${describeSimilar(similar)}?`;
   return kind === "UEI" && isMistyped(entry) ? `${missing}: ${askForUei(entry.id)}` : missing;
@@ -53,8 +53,8 @@ export function explainMissing(entry: CheckedEntry): string {
 }
 
 /** "no public report for 2023" */
-export const describeMissing = (years: string[] | undefined): string =>
-  `no public report for ${years?.join(", ") ?? "these years"}`;
+export const describeMissing = ({ compared, years }: Wanted): string =>
+  `no public report for ${(compared ?? years ?? []).join(", ")}`;
 
 /** "2022, 2021": the audit years of the reports that were found. */
 export const listFiled = ({ filed }: Checked): string => filed.map(nameYear).join(", ");
@@ -67,8 +67,10 @@ function writeEntry(entry: CheckedEntry, wanted: Wanted) {
     kind: entry.kind,
     id: entry.kind && entry.id,
     answer: describeAnswer(entry, wanted),
+    same_report_as: entry.sameAs,
     auditee_name: auditee?.auditee_name,
     auditee_uei: auditee?.auditee_uei,
+    auditee_ein: auditee?.auditee_ein,
     auditee_city: auditee?.auditee_city,
     auditee_state: auditee?.auditee_state,
   };
@@ -78,7 +80,7 @@ function writeEntry(entry: CheckedEntry, wanted: Wanted) {
 export function writeCheckTable(
   checked: CheckedEntry[],
   wanted: Wanted,
-  today: string,
+  asOf: string,
   appUrl: string,
 ): Table {
   const rows = checked.map((entry) => {
@@ -91,8 +93,9 @@ export function writeCheckTable(
         findings_on_program: report.findings_on_aln,
         findings_with_questioned_costs: report.questioned_costs,
         management_decision_state: report.needs_decision
-          ? judgeDue(report.management_decision_due, today)
+          ? judgeDue(report.management_decision_due, asOf)
           : undefined,
+        as_of: report.needs_decision ? asOf : undefined,
         address: `${appUrl}/record/${report.report_id}`,
       }),
     };
@@ -105,9 +108,11 @@ const checkColumns = [
   "kind",
   "id",
   "answer",
+  "same_report_as",
   "report_id",
   "auditee_name",
   "auditee_uei",
+  "auditee_ein",
   "auditee_city",
   "auditee_state",
   "audit_year",
@@ -121,28 +126,26 @@ const checkColumns = [
   "findings_with_questioned_costs",
   "management_decision_due",
   "management_decision_state",
+  "as_of",
   "address",
 ];
 
 /** Writes a checked list with the audit years beside each other. */
-export function writeComparisonTable(
-  checked: CheckedEntry[],
-  years: string[],
-  wanted: Wanted,
-  appUrl: string,
-): Table {
+export function writeComparisonTable(checked: CheckedEntry[], wanted: Wanted, appUrl: string): Table {
+  const { compared = [], aln } = wanted;
   const ofYear = (report?: CheckedResult, none?: string) => ({
     result: report ? nameVerdict(isClean(report)).toLowerCase() : none,
     findings: report?.findings,
-    ...(wanted.aln && { findings_on_program: report?.findings_on_aln }),
+    ...(aln && { findings_on_program: report?.findings_on_aln }),
+    repeat_findings: report?.repeat_findings,
     report_id: report?.report_id,
   });
   const name = (column: string, year: string) => `${column}_${year}`;
   const rows = checked.map((entry) => ({
     ...writeEntry(entry, wanted),
-    change: describeChange(entry, { years, aln: wanted.aln }),
+    change: describeChange(entry, wanted),
     ...Object.fromEntries(
-      years.flatMap((year) =>
+      compared.flatMap((year) =>
         Object.entries(ofYear(findReportOf(entry, year), describeNone(entry))).map(([column, value]) => [
           name(column, year),
           value,
@@ -151,15 +154,17 @@ export function writeComparisonTable(
     ),
     ...((entry.report ?? entry.other) && { address: `${appUrl}${linkToEntry(entry)}` }),
   }));
-  const columns = years.flatMap((year) => Object.keys(ofYear()).map((column) => name(column, year)));
+  const columns = compared.flatMap((year) => Object.keys(ofYear()).map((column) => name(column, year)));
   return {
     columns: [
       "entry",
       "kind",
       "id",
       "answer",
+      "same_report_as",
       "auditee_name",
       "auditee_uei",
+      "auditee_ein",
       "auditee_city",
       "auditee_state",
       "change",
@@ -177,11 +182,11 @@ export const linkToEntry = (entry: CheckedEntry): string =>
     : `/auditee/${entry.id}`;
 
 /** Writes management decisions. */
-export const writeDecisionTable = (decisions: Decision[], today: string, appUrl: string): Table => ({
+export const writeDecisionTable = (decisions: Decision[], asOf: string, appUrl: string): Table => ({
   columns: decisionColumns,
   rows: decisions.map((decision) => ({
     ...decision,
-    as_of: today,
+    as_of: asOf,
     management_decision_due: decision.due,
     management_decision_state: decision.state,
     address: `${appUrl}/record/${decision.report_id}`,
@@ -196,6 +201,7 @@ const decisionColumns = [
   "report_id",
   "auditee_name",
   "auditee_uei",
+  "auditee_ein",
   "auditee_city",
   "auditee_state",
   "audit_year",

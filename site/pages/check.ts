@@ -4,6 +4,7 @@ import {
   type Change,
   changes,
   describeFound,
+  describeRepeats,
   describeReports,
   findReportOf,
   hasChanged,
@@ -17,7 +18,7 @@ import {
   filterDecisions,
 } from "../check/decisions.ts";
 import { type List, mayBeId, mostEntries } from "../check/read-list.ts";
-import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
+import { type Asked, listYears, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
 import {
   describeAnswer,
   describeMissing,
@@ -61,13 +62,12 @@ interface CheckResult {
   shownEntries: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
-  today: string;
+  /** The day on which management decisions are judged. */
+  asOf: string;
   /** All management decisions, and those that the page shows, in their order. */
   decisions: Decision[];
   shownDecisions: Decision[];
   due: DueFilter;
-  /** The audit years that are compared, the newest first. */
-  years: string[];
 }
 
 const title = "Check a list";
@@ -90,9 +90,8 @@ ${writeForm(context, result)}
 
 function writeForm({ facts }: PageContext, result: CheckResult | undefined): Html {
   const { list = "", year = "", aln = "" } = result?.typed ?? {};
-  const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
-  const chosen = result?.wanted.isByYear ? (result.wanted.years?.join(",") ?? "all") : year;
-  const newest = [...new Set(known)].filter(Boolean).sort().reverse();
+  const chosen = result?.wanted.compared ? (result.wanted.years?.join(",") ?? "all") : year;
+  const newest = listYears(facts);
   const pairs = newest
     .slice(1, mostYears)
     .map((year, place) => [`${newest[place]},${year}`, `${newest[place]} and ${year}`]);
@@ -121,6 +120,8 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
       ([value, words]) =>
         html`<option value="${value === "recent" ? "" : value}"${value === result?.wanted.due && html` selected`}>${words}</option>`,
     )}</select></div>
+  <div class="field"><label for="as-of">As of this day, if not today</label>
+    <input id="as-of" name="as_of" type="date" value="${result?.wanted.asOf}"></div>
   <div class="field"><label for="change">Rows, if years are compared</label>
     <select id="change" name="change"><option value="">All</option>${Object.entries(changes).map(
       ([value, words]) =>
@@ -141,7 +142,7 @@ function writeResult(context: PageContext, result: CheckResult): Content {
     return html`${nothing}${writeDoubtful(result)}`;
   return html`${path === undefined && writeAgain(result)}
 ${nothing || html`<p role="status">${describeList(result)}</p>`}
-${result.wanted.isByYear && writeYears(result)}
+${result.wanted.compared && writeYears(result)}
 ${writeDoubtful(result)}
 ${writeRepeated(list)}
 ${
@@ -151,9 +152,9 @@ ${
 }
 ${writeJumps(result)}
 ${writeFindingsLink(result)}
-${result.wanted.isByYear ? writeComparison(result) : writeRows(result)}
+${result.wanted.compared ? writeComparison(result) : writeRows(result)}
 ${
-  (result.wanted.isByYear ||
+  (result.wanted.compared ||
     checked.some(
       (line) => line.kind && (line.report ?? line.successor) === undefined && !isMistyped(line),
     )) &&
@@ -244,7 +245,7 @@ const readChanges = ({ path, list }: CheckResult): ChangesFilter | undefined =>
   path === undefined ? undefined : readChangesFilter({ u: list.entries.map(({ id }) => id).join(",") });
 
 /** "60 entries: 58 read, 2 not understood. Newest reports: 55 with a public report, 3 with no public report. Of these reports, 43 are clean, …" */
-function describeList({ list, checked, years, wanted }: CheckResult): string {
+function describeList({ list, checked, wanted }: CheckResult): string {
   const number = (has: (line: CheckedEntry) => unknown) => checked.filter(has).length;
   const unread = number(isUnread);
   const placeholders = number((line) => !line.kind && !isUnread(line));
@@ -254,19 +255,20 @@ function describeList({ list, checked, years, wanted }: CheckResult): string {
   const replaced = number(({ successor }) => successor);
   const suggested = number((line) => line.kind && !isMistyped(line) && line.similar.length > 0);
   const without = read - found - elsewhere - replaced;
-  const asked = wanted.isByYear
-    ? `audit years ${years.join(", ")}`
+  const same = number(({ sameAs }) => sameAs);
+  const asked = wanted.compared
+    ? `audit years ${wanted.compared.join(", ")}`
     : wanted.years
       ? `audit year ${wanted.years.join(", ")}`
-      : nameReports(list, "newest reports");
+      : nameReports(list, "newest reports", "the reports named", "newest reports and the reports named");
   const parts = [
-    `${found === 0 ? "none" : formatNumber(found)} with a public report`,
+    `${found === 0 ? "none" : formatNumber(found)} with a public report${same > 0 ? ` (${formatNumber(same)} of them the same as an earlier entry’s)` : ""}`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
     replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
     without > 0 &&
       `${formatNumber(without)} with no public report${suggested > 0 ? ` (${formatNumber(suggested)} similar to another auditee’s ID)` : ""}`,
   ].filter(Boolean);
-  const reports = wanted.isByYear ? "" : describeReports(listReports(checked), wanted.aln);
+  const reports = wanted.compared ? "" : describeReports(listReports(checked), wanted.aln);
   const entries = count(checked.length, "entry", "entries");
   const others = [
     unread > 0 && `, ${formatNumber(unread)} not understood`,
@@ -323,7 +325,7 @@ const mostDecisions = 200;
 
 /** The management decisions on all reports that were found, also on older ones. */
 function writeDecisions(result: CheckResult): Content {
-  const { decisions, shownDecisions, due, path, today, wanted } = result;
+  const { decisions, shownDecisions, due, path, asOf, wanted } = result;
   if (decisions.length === 0) return false;
   const sort = wanted.sort ?? "due";
   const findings = wanted.aln ? `Findings on ${wanted.aln}` : "Findings";
@@ -343,7 +345,7 @@ function writeDecisions(result: CheckResult): Content {
   ];
   const rows = shownDecisions.slice(0, mostDecisions).map((decision) => ({
     cells: [
-      writeDueDate(decision.due, today),
+      writeDueDate(decision.due, asOf),
       html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a> <span class="hint">${[decision.auditee_city, decision.auditee_state].filter(Boolean).join(", ")}</span>`,
       decision.audit_year,
       formatNumber(decision.findings),
@@ -355,14 +357,14 @@ function writeDecisions(result: CheckResult): Content {
 <nav class="printed" aria-label="Which management decisions"><ul class="choices">${Object.entries(
     dueFilters,
   ).map(([filter, words]) => {
-    const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, today).length)})`;
+    const text = `${words} (${formatNumber(filterDecisions(decisions, filter as DueFilter, asOf).length)})`;
     return html`<li>${linkChoice(path, text, { due: filter }, "#due", filter === due)}</li>`;
   })}</ul></nav>
 <p>${describeDecisions(result)}</p>
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 <p class="hint">The pass-through entity or agency responsible must issue its decision within six months after the Federal Audit Clearinghouse accepted the report
-  (2 CFR 200.521(d)). ${explainPastDue(today)}</p>
+  (2 CFR 200.521(d)). ${explainPastDue(asOf)}</p>
 </section>`;
 }
 
@@ -373,23 +375,24 @@ function describeDecisions({
   shownDecisions,
   due,
   path,
-  today,
-  wanted: { years, isByYear, aln, due: asked },
+  asOf,
+  wanted: { years, compared, aln, due: asked },
 }: CheckResult): Html {
   const undated = decisions.filter((decision) => decision.due === null).length;
   const hasAuditees = list.entries.some(({ kind }) => kind !== "report ID");
   // A named report is checked whatever its year, unless years are compared.
-  const when = (hasAuditees || isByYear) && describeYears(years);
+  const when = (hasAuditees || compared) && describeYears(years);
   return html`${dueFilters[due]}: ${shownDecisions.length === 0 ? "none" : formatNumber(shownDecisions.length)} of
-  ${count(decisions.length, "decision")}, as of ${formatDay(today)}.${
+  ${count(decisions.length, "decision")}, as of ${formatDay(asOf)}.${
     asked === undefined &&
     due === "all" &&
-    " No decision was due in the last 12 months or is due later, so all are shown."
-  }${shownDecisions.length === 0 && html` ${linkChoice(path, "Show all decisions", { due: "all" }, "#due")}.`} Decisions are due on ${nameReports(list, "every report of these auditees")}
-  with findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
+    " No decision was due in the 12 months before that day, and none is due later, so all are shown."
+  }${shownDecisions.length === 0 && html` ${linkChoice(path, "Show all decisions", { due: "all" }, "#due")}.`} A decision is due on
+  ${nameReports(list, "every report of these auditees", "every report in the list", "every report of these auditees, or in the list,")}
+  that has findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
-  }${!isByYear && hasAuditees && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
+  }${!compared && hasAuditees && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
 }
 
 /** The path of a check with another choice. */
@@ -415,20 +418,20 @@ function linkChoice(
 }
 
 /** A date on which a decision is due, marked if it is past or near. */
-const writeDueDate = (due: string | null, today: string): Content =>
+const writeDueDate = (due: string | null, asOf: string): Content =>
   due === null
     ? noDueDate
-    : html`<time class="unbroken" datetime="${due}">${due}</time>${writeDueBadge(due, today)}`;
+    : html`<time class="unbroken" datetime="${due}">${due}</time>${writeDueBadge(due, asOf)}`;
 
-/** Names the reports that a list asks for: those of its auditees, and those that it names. */
-function nameReports({ entries }: List, ofAuditees: string): string {
-  const named = entries.filter(({ kind }) => kind === "report ID").length;
-  if (named === 0) return ofAuditees;
-  return named === entries.length ? "the reports named" : `${ofAuditees} and the reports named`;
+/** Names the reports that a list asks for: those of its auditees, those that it names, or both. */
+function nameReports({ entries }: List, ofAuditees: string, named: string, both: string): string {
+  const ids = entries.filter(({ kind }) => kind === "report ID").length;
+  if (ids === 0) return ofAuditees;
+  return ids === entries.length ? named : both;
 }
 
 /** How many reports of each year are clean, with links to the check of that year. */
-function writeYears({ checked, years, path, wanted: { aln } }: CheckResult): Html {
+function writeYears({ checked, path, wanted: { aln, compared: years = [] } }: CheckResult): Html {
   const reports = listReports(checked);
   return html`<ul class="printed">${years.map((year) => {
     const ofYear = reports.filter((report) => report.audit_year === year);
@@ -460,7 +463,8 @@ function writeOtherYears(checked: CheckedEntry[], years: string[], path: string 
 
 /** The list with the audit years beside each other. */
 function writeComparison(result: CheckResult): Html {
-  const { shownEntries, years, wanted } = result;
+  const { shownEntries, wanted } = result;
+  const { compared: years = [] } = wanted;
   const rows = shownEntries.map((entry) => ({
     cells: [
       writeAuditee(entry, wanted),
@@ -474,7 +478,8 @@ ${rows.length === 0 ? html`<p>No entries.</p>` : scroll(name, table(name, ["Audi
 }
 
 /** Links to the entries whose findings changed, with how many they are. */
-function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckResult): Html {
+function writeChanges({ checked, path, wanted }: CheckResult): Html {
+  const { aln, change } = wanted;
   const link = (value: Change | "", text: string, entries: number) => {
     const words = `${text} (${formatNumber(entries)})`;
     return html`<li>${linkChoice(path, words, { change: value }, "#rows", value === (change ?? ""))}</li>`;
@@ -485,10 +490,11 @@ function writeChanges({ checked, years, path, wanted: { aln, change } }: CheckRe
     link(
       value as Change,
       words,
-      checked.filter((entry) => hasChanged(entry, { years, aln }, value as Change)).length,
+      checked.filter((entry) => hasChanged(entry, wanted, value as Change)).length,
     ),
   )}</ul></nav>
-<p class="hint">For each entry, the two newest of these reports are compared.${aln && ` Only findings on ${aln} are counted, but “clean” concerns the whole report.`}</p>`;
+<p class="hint">For each entry, the two newest of these reports are compared.${aln && ` Only findings on ${aln} are counted, but “clean” concerns the whole report.`}
+  A repeat is a finding that the report marks as repeated from an earlier audit.</p>`;
 }
 
 function writeFound(
@@ -498,17 +504,17 @@ function writeFound(
 ): Content {
   if (report === undefined) return describeNone(entry) ?? "–";
   const notes = [
-    aln && report.findings > 0 && `${count(report.findings_on_aln ?? 0, "finding")} on ${aln}`,
+    aln && report.findings > 0 && `on ${aln}: ${describeRepeats(report.findings_on_aln ?? 0, report)}`,
     report.findings === 0 && isClean(report) === false && describeReasons(report),
   ].filter(Boolean);
-  return html`<a href="/record/${report.report_id}">${describeFound(report)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
+  return html`<a href="/record/${report.report_id}">${describeFound(report, aln)}</a>${notes.length > 0 && html` <span class="hint">${notes.join("; ")}</span>`}`;
 }
 
-function writeRows({ checked, today, path, wanted }: CheckResult): Html {
+function writeRows({ checked, asOf, path, wanted }: CheckResult): Html {
   const { aln } = wanted;
   const headings = [
     "Auditee",
-    "Filed",
+    "Accepted",
     "Result",
     { text: "Findings", isNumber: true },
     ...(aln ? [{ text: `On ${aln}`, isNumber: true }] : []),
@@ -518,7 +524,7 @@ function writeRows({ checked, today, path, wanted }: CheckResult): Html {
     })),
     "Management decision due",
   ];
-  const rows = checked.map((entry) => ({ cells: writeCells(entry, wanted, today) }));
+  const rows = checked.map((entry) => ({ cells: writeCells(entry, wanted, asOf) }));
   return html`<h2 id="rows">The list</h2>
 <p class="hint">${questionedCostsNote} ${linkChoice(path, "Compare the years", { year: "all" })} side by side.</p>
 ${scroll("The list", table("The list", headings, rows))}`;
@@ -526,17 +532,18 @@ ${scroll("The list", table("The list", headings, rows))}`;
 
 /** An auditee's name and place, and the entry as it was typed. */
 function writeAuditee(entry: CheckedEntry, wanted: Wanted): Html {
-  const { typed, kind, other } = entry;
+  const { typed, kind, reports, sameAs, other } = entry;
   const report = entry.report ?? other;
   const id = kind === undefined ? typed : entry.id;
   const asTyped = html`<span class="hint">${typed}${typed.toUpperCase() !== id && typed.replace("-", "") !== id && kind && `, read as the EIN ${id}`}</span>`;
   if (report === undefined)
-    return html`${asTyped}${wanted.isByYear && html` <span class="hint">${writeAnswer(entry, wanted)}</span>`}`;
-  const link = wanted.isByYear || other ? linkToEntry(entry) : `/record/${report.report_id}`;
+    return html`${asTyped}${wanted.compared && html` <span class="hint">${writeAnswer(entry, wanted)}</span>`}`;
+  const link = wanted.compared || other ? linkToEntry(entry) : `/record/${report.report_id}`;
   return html`<a href="${link}">${report.auditee_name || report.report_id}</a>
   <span class="hint">${[report.auditee_city, report.auditee_state].filter(Boolean).join(", ")}</span> ${asTyped}
   ${!report.is_own && html`<span class="hint">as an additional ${kind}</span>`}
-  ${wanted.isByYear && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
+  ${sameAs !== "" && html`<span class="hint">same ${reports.length === 1 ? "report" : "reports"} as ${sameAs}</span>`}
+  ${wanted.compared && other && html`<span class="hint">filed ${listFiled(other)}</span>`}`;
 }
 
 function writeAnswer(entry: CheckedEntry, wanted: Wanted): Content {
@@ -546,12 +553,12 @@ function writeAnswer(entry: CheckedEntry, wanted: Wanted): Content {
   return describeAnswer(entry, wanted);
 }
 
-function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[] {
+function writeCells(line: CheckedEntry, wanted: Wanted, asOf: string): Content[] {
   const { kind, report, other } = line;
   const auditee = writeAuditee(line, wanted);
   if (report === undefined) {
     const answer = other
-      ? html`${describeMissing(wanted.years)}; filed <a href="/record/${other.report_id}">${nameYear(other.audit_year)}</a>${listFiled(other).replace(/^[^,]*/, "")}`
+      ? html`${describeMissing(wanted)}; filed <a href="/record/${other.report_id}">${nameYear(other.audit_year)}</a>${listFiled(other).replace(/^[^,]*/, "")}`
       : writeAnswer(line, wanted);
     return [auditee, answer, ...Array<string>(wanted.aln ? 7 : 6).fill("–")];
   }
@@ -567,7 +574,7 @@ function writeCells(line: CheckedEntry, wanted: Wanted, today: string): Content[
     number(report.material_weaknesses),
     number(report.repeat_findings),
     number(report.questioned_costs),
-    report.needs_decision ? writeDueDate(report.management_decision_due, today) : "–",
+    report.needs_decision ? writeDueDate(report.management_decision_due, asOf) : "–",
   ];
 }
 
@@ -601,8 +608,12 @@ const idsInRequest = 200;
 /** The most reports that a page writes requests for. A comparison may have more. */
 const mostInRequests = 1000;
 
+/** The path of a check that lists the same decisions on any day. */
+const keepDecisions = (path: string, { decisions, due, asOf }: CheckResult): string =>
+  decisions.length === 0 ? path : changePath(path, { as_of: asOf, due });
+
 function writeSource(context: PageContext, result: CheckResult): Content {
-  const { checked, decisions, path, years, wanted } = result;
+  const { checked, decisions, path, wanted } = result;
   const { aln } = wanted;
   const all = listReports(checked).map(({ report_id: id }) => id);
   const ids = all.slice(0, mostInRequests);
@@ -618,9 +629,10 @@ function writeSource(context: PageContext, result: CheckResult): Content {
       })),
     ];
   });
-  const csv = path?.replace("/check?", "/check.csv?");
+  const kept = path && keepDecisions(path, result);
+  const csv = kept?.replace("/check?", "/check.csv?");
   const findings = linkToFindings(result, "/findings.csv");
-  const asked = wanted.isByYear ? years : (wanted.years ?? []);
+  const asked = wanted.compared ?? wanted.years ?? [];
   return html`${writeExtract(context, {
     title: [
       `Check of ${count(checked.length, "entry", "entries")}`,
@@ -629,7 +641,7 @@ function writeSource(context: PageContext, result: CheckResult): Content {
     ]
       .filter(Boolean)
       .join(", "),
-    path,
+    path: kept,
     changes: readChanges(result),
     rows: [
       ...(csv !== undefined ? [{ name: "The list", csv }] : []),

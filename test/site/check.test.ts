@@ -61,6 +61,7 @@ beforeAll(async () => {
     }),
     submission(7, { auditee_name: "Ash", auditee_uei: "ASHASHASH123", audit_year: "" }),
     submission(8, { auditee_name: "Ash", auditee_uei: "ASHASHASH123", audit_year: "2023" }),
+    submission(9, { auditee_name: "Gone", auditee_uei: "GONEGONE1234", audit_year: "2018" }),
     submission(20, {
       auditee_name: '"Hidden Nation"',
       is_public: "f",
@@ -140,6 +141,9 @@ interface Posted {
 const post = (list: string, more: Record<string, string> = {}) =>
   ask("/check", { body: String(new URLSearchParams({ u: list, ...more })) });
 
+const readCsv = async (target: string): Promise<Record<string, string>[]> =>
+  parse((await ask(target)).text, { columns: true, bom: true });
+
 /** The cells of each row of the list, or of a section, without the spaces between their parts. */
 const readRows = (page: string): string[][] =>
   Array.from(
@@ -177,8 +181,9 @@ describe("a list", () => {
     ]);
     expect(mesa?.[2]).toMatch(/^Not clean .*opinion on compliance qualified for 1 program$/);
     expect(mesa?.slice(3)).toEqual(["0", "0", "0", "0", "0", "–"]);
-    expect(additional?.[0]).toMatch(/ADDITIONAL12 as an additional UEI$/);
+    expect(additional?.[0]).toMatch(/ADDITIONAL12 as an additional UEI same report as 94-2600524$/);
     expect(text).toContain(`href="/record/${id(1)}"`);
+    expect(text).toContain('<th scope="col">Accepted</th>');
   });
 
   it("says in its first sentence how many reports are not clean, also without findings", async () => {
@@ -305,7 +310,7 @@ describe("a list", () => {
     expect(readRows(section)).toHaveLength(1);
     const words = section.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
     expect(words).toContain(
-      `All: 1 of 1 decision, as of ${today}. No decision was due in the last 12 months or is due later, so all are shown. Decisions are due on every report of these auditees with findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
+      `All: 1 of 1 decision, as of ${today}. No decision was due in the 12 months before that day, and none is due later, so all are shown. A decision is due on every report of these auditees that has findings, for audit year 2023. The list above has only one report of each UEI and EIN.`,
     );
     // The form keeps what was asked for, and only the page without a choice has another.
     expect(text).not.toContain('<option value="all" selected>All</option></select>');
@@ -328,6 +333,51 @@ describe("a list", () => {
         entry: '="POLKPOLK1234"',
       },
     ]);
+  });
+
+  // Those of Polk are due on 2024-09-30, those of Mesa on 2020-09-01.
+  it.each([
+    ["2024-09-01", "month", "Polk", "due within a month"],
+    ["2024-07-01", "quarter", "Polk", "due later"],
+    ["2024-07-01", "", "Polk", "due later"],
+    ["2020-08-15", "month", "Mesa", "due within a month"],
+    ["2024-09-30", "past", "Mesa", "past due"],
+  ])("judges decisions as of a day: %s, %s", async (asOf, due, name, state) => {
+    const list = `u=POLKPOLK1234,942600524&as_of=${asOf}&due=${due}`;
+    const { text } = await ask(`/check?${list}`);
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
+    expect(readRows(section).map(([date]) => date?.slice(11))).toEqual([state === "due later" ? "" : state]);
+    expect(section).toContain(`record/${id(name === "Polk" ? 1 : 4)}"`);
+    const day = new Date(asOf).toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
+    expect(section).toContain(`“Past due” means due before ${day}.`);
+    expect(text).toContain(`name="as_of" type="date" value="${asOf}"`);
+    const saved = await readCsv(`/check.csv?${list}&rows=decisions`);
+    expect(saved).toMatchObject([{ management_decision_state: state, as_of: asOf }]);
+    if (name === "Polk")
+      expect((await readCsv(`/check.csv?${list}`))[0]).toMatchObject({
+        management_decision_state: state,
+        as_of: asOf,
+      });
+  });
+
+  it.each([
+    "/check.csv?u=POLKPOLK1234,MESAMESA1234&rows=decisions",
+    "/check.csv?u=POLKPOLK1234,MESAMESA1234&rows=decisions&due=past&as_of=",
+    "/check.csv?u=POLKPOLK1234,MESAMESA1234",
+  ])("has addresses of decisions that list the same ones on any day: %s", async (target) => {
+    const [row] = await readCsv(target);
+    const parameters = new URLSearchParams(row?.source?.split("?")[1]);
+    expect(parameters.getAll("as_of").join("")).toBe(row?.as_of);
+    expect(row?.as_of).toMatch(/^\d{4}-\d\d-\d\d$/);
+    if (target.includes("decisions"))
+      expect(parameters.getAll("due").join("")).toBe(target.includes("past") ? "past" : "all");
+    const again = await readCsv(row?.source?.replace(/^https?:\/\/[^/]*/, "") ?? "");
+    expect(again[0]).toEqual({ ...row, source: again[0]?.source });
+    const { text } = await ask(target.replace("/check.csv", "/check").replace("&rows=decisions", ""));
+    const due = target.includes("past") ? "past" : "all";
+    const kept = `u=POLKPOLK1234,MESAMESA1234&amp;${target.includes("past") ? `due=past&amp;as_of=${row?.as_of}` : `as_of=${row?.as_of}&amp;due=${due}`}`;
+    expect(text).toContain(`/check.csv?${kept}&amp;rows=decisions"`);
+    expect(text).toMatch(new RegExp(`class="address">[^<]*/check\\?${kept}<`));
   });
 
   it("has the decisions without a due date, the last in their order", async () => {
@@ -401,7 +451,7 @@ describe("a list", () => {
       Object.fromEntries(years.map((year, i) => [year, cells[i]])),
     );
     expect(rows).toMatchObject([
-      { 2023: "2 findings", 2022: "Clean" },
+      { 2023: "2 findings, 1 repeat", 2022: "Clean" },
       { 2023: "Not stated, no findings", 2022: "no public report" },
       {
         2023: expect.stringMatching(/^Not clean, no findings .*qualified for 1 program$/),
@@ -409,19 +459,25 @@ describe("a list", () => {
       },
       { 2023: "no public report", 2022: "no public report" },
     ]);
-    expect(text).toContain(`<td data-label="2023"><a href="/record/${id(1)}">2 findings</a></td>`);
+    expect(text).toContain(`<td data-label="2023"><a href="/record/${id(1)}">2 findings, 1 repeat</a></td>`);
     expect(text).toMatch(/2022<\/a>: 1 report\. Of these, 1 is clean\. None has findings\./);
     // The same reports as a file, and from the API.
     const csv = await ask(`/check.csv?${list}&year=${asked}`);
     const saved: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(saved).toMatchObject([
-      { result_2023: "not clean", findings_2023: "2", report_id_2023: id(1), result_2022: "clean" },
+      {
+        result_2023: "not clean",
+        findings_2023: "2",
+        repeat_findings_2023: "1",
+        report_id_2023: id(1),
+        result_2022: "clean",
+      },
       { result_2023: "not stated", result_2022: "no public report", report_id_2022: "" },
       { auditee_name: "'=cmd|calc <b>", result_2023: "not clean" },
       { answer: "no public report", result_2023: "no public report" },
     ]);
     expect(text).toMatch(new RegExp(`general\\?report_id=in\\.\\(${id(1)},${id(2)},`));
-    expect(text).toContain(`/check.csv?${list}&amp;year=${asked === "all" ? "all" : "2023,2022"}">`);
+    expect(text).toContain(`/check.csv?${list}&amp;year=${asked === "all" ? "all" : "2023,2022"}&amp;as_of=`);
   });
 
   it("keeps the name of an auditee that has none of the compared years, and its decisions", async () => {
@@ -451,7 +507,9 @@ describe("a list", () => {
       fewer: "Fewer findings",
       none: "No longer any findings",
       unclean: "No longer clean",
-      missing: "A report for an earlier one of these years, none for the newest",
+      clean: "Now clean",
+      first: "A report only for the newest of these years",
+      missing: "An earlier report, none for the newest of these years",
     }[change];
     expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
     expect(text).toMatch(/#rows">All \(4\)<\/a>/);
@@ -461,6 +519,80 @@ describe("a list", () => {
     ).toEqual(names.map(() => judged));
   });
 
+  it("of several years tells the same number of findings from the same result", async () => {
+    const set = (number: number, column: string, value: string) =>
+      here.select(`update disclosed.general set ${column} = '${value}' where report_id = '${id(number)}'`);
+    await set(1, "audit_year", "2021");
+    await set(5, "gaap_results", "unmodified_opinion");
+    onTestFinished(async () => {
+      await set(1, "audit_year", "2023");
+      await set(5, "gaap_results", "");
+    });
+    const list = "u=POLKPOLK1234,ELM4ELM41234,ASHASHASH123,ZZZZZZZZ1234&year=2023,2022,2021,2018&aln=84";
+    expect((await readCsv(`/check.csv?${list}`)).map(({ change }) => change)).toEqual([
+      "now clean; an earlier report, none for the newest of these years",
+      "same number of findings; result changed from not stated to clean",
+      "a report only for the newest of these years",
+      "",
+    ]);
+    for (const [change, name] of [
+      ["clean", "Polk"],
+      ["first", "Ash"],
+    ]) {
+      const { text } = await ask(`/check?${list}&change=${change}`);
+      expect(readRows(text).map(([auditee]) => auditee?.split(" ")[0])).toEqual([name]);
+      expect((await readCsv(`/check.csv?${list}&change=${change}`)).length).toBe(1);
+    }
+    // An older report too has the number of its repeat findings, on the program that was asked for.
+    const [polk] = readRows((await ask("/check?u=POLKPOLK1234&year=2022,2021")).text);
+    expect(polk?.slice(1)).toEqual(["Clean", "2 findings, 1 repeat"]);
+    const [ofProgram] = readRows((await ask("/check?u=POLKPOLK1234&year=2022,2021&aln=93")).text);
+    expect(ofProgram?.[2]).toBe("2 findings on 93: 1 finding, 1 repeat");
+    expect(await readCsv("/check.csv?u=POLKPOLK1234&year=2022,2021")).toMatchObject([
+      { repeat_findings_2022: "0", findings_2021: "2", repeat_findings_2021: "1" },
+    ]);
+  });
+
+  it("of one auditee says that it has no report for the newest years", async () => {
+    await here.select(`insert into disclosed.totals_by_state (audit_year, auditee_state, submissions, awards, amount_expended, findings, material_weaknesses)
+       select year, 'TX', 1, 1, 1, 0, 0 from unnest('{2024,2025,2026}'::text[]) as year`);
+    const later = await startPages(here.database.url);
+    onTestFinished(async () => {
+      await later.close();
+      await here.select("delete from disclosed.totals_by_state where audit_year > '2023'");
+    });
+    const get = async (target: string) =>
+      (await send(later.url, target, { headers: { "x-forwarded-for": makeClient(), accept: "text/html" } }))
+        .text;
+    const years = ["2026", "2025", "2024", "2023", "2022"];
+    const filed = "no public report for 2026, 2025, 2024, 2023, 2022; filed 2019";
+    const missing = "an earlier report, none for the newest of these years";
+    // Its only report is older than the years that are compared.
+    const page = await get(`/check?u=${id(4)},MESAMESA1234&year=all`);
+    expect(Array.from(page.matchAll(/<th scope="col">(\d{4})</g), ([, year]) => year)).toEqual(years);
+    expect(page).toContain("2026</a>: no public report.");
+    const rows = readRows(page);
+    expect(rows.map((cells) => cells.slice(1).map((cell) => cell.slice(0, 9)))).toEqual([
+      years.map(() => "no public"),
+      ["no public", "no public", "no public", "Not clean", "no public"],
+    ]);
+    expect(rows[0]?.[0]).toContain("filed 2019");
+    const saved: Record<string, string>[] = parse(await get(`/check.csv?u=${id(4)},MESAMESA1234&year=all`), {
+      columns: true,
+      bom: true,
+    });
+    expect(saved).toMatchObject([
+      { answer: filed, change: "", result_2026: "no public report" },
+      { answer: "filed", change: missing, result_2026: "no public report", result_2023: "not clean" },
+    ]);
+    expect(readRows(await get("/check?u=MESAMESA1234&year=all&change=missing"))).toHaveLength(1);
+    const gone = parse(await get("/check.csv?u=GONEGONE1234,ZZZZZZZZ1234&year=all"), {
+      columns: true,
+      bom: true,
+    });
+    expect(gone).toMatchObject([{ change: missing }, { change: "" }]);
+  });
+
   it("of several years says in its file too what did not change, and leaves empty what cannot be compared", async () => {
     const csv = await ask(
       "/check.csv?u=362600524,MESAMESA1234,ELM4ELM41234,ZZZZZZZZ1234&year=2023,2018&aln=93",
@@ -468,7 +600,7 @@ describe("a list", () => {
     const rows: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(rows.map(({ change }) => change)).toEqual([
       "same number of findings",
-      "",
+      "a report only for the newest of these years",
       "same number of findings",
       "",
     ]);
@@ -477,10 +609,10 @@ describe("a list", () => {
   it.each([
     ["all", "2019", ["ELM4ELM41234"]],
     ["2023,2022", "2022", ["ELM4ELM41234"]],
-    // Years that are not compared do not count.
-    ["2023,2022", "2019", []],
+    // It did not file since.
+    ["2023,2022", "2019", ["ELM4ELM41234"]],
   ])(
-    "of %s shows auditees that have a report for an earlier one of these years, but none for the newest: %s",
+    "of %s shows auditees that have an earlier report, but none for the newest of these years: %s",
     async (year, filed, ids) => {
       const setYear = (year: string) =>
         here.select(`update disclosed.general set audit_year = '${year}' where report_id = '${id(5)}'`);
@@ -494,7 +626,7 @@ describe("a list", () => {
       expect(readRows(text).map(([auditee]) => auditee)).toEqual(
         ids.map((each) => expect.stringContaining(each)),
       );
-      expect(text).toContain(`none for the newest (${ids.length})</a>`);
+      expect(text).toContain(`none for the newest of these years (${ids.length})</a>`);
     },
   );
 
@@ -549,6 +681,39 @@ describe("a list", () => {
     expect(ids.filter((each, place) => ids.indexOf(each) !== place)).toEqual([]);
     expect(text).toContain('<label for="due-filter">');
   });
+
+  it("marks entries with the same report, and says how many reports there are", async () => {
+    const list = `u=942600524,MESAMESA1234,${id(4)},POLKPOLK1234,${id(3)}`;
+    const { text } = await ask(`/check?${list}`);
+    expect(readRows(text).map(([auditee]) => /same .*/.exec(auditee ?? "")?.[0])).toEqual([
+      undefined,
+      "same report as 942600524",
+      undefined,
+      undefined,
+      "same report as 942600524",
+    ]);
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "5 with a public report (2 of them the same as an earlier entry’s). Of these reports, 3 are not clean.",
+    );
+    const same = async (more: string) =>
+      (await readCsv(`/check.csv?${list}${more}`)).map((row) => row.same_report_as);
+    expect(await same("")).toEqual(["", '="942600524"', "", "", '="942600524"']);
+    expect(await same("&year=all")).toEqual(["", '="942600524"', '="942600524"', "", '="942600524"']);
+    const some = await readCsv(`/check.csv?u=${id(3)},MESAMESA1234&year=all`);
+    expect(some.map((row) => row.same_report_as)).toEqual(["", `="${id(3)} for 2023"`]);
+    const decisions = await readCsv(`/check.csv?${list}&rows=decisions`);
+    expect(decisions.map(({ entry }) => entry)).toEqual(['="942600524"', '="POLKPOLK1234"']);
+  });
+
+  it.each(["", "&year=all", "&rows=decisions"])(
+    "has the EIN in its file, as other files do: %s",
+    async (more) => {
+      const { text } = await ask(`/check.csv?u=MESAMESA1234${more}`);
+      const [names = [], cells = []] = parse(text, { bom: true, toLine: 2 }) as string[][];
+      const place = names.indexOf("auditee_ein");
+      expect([names[place - 1], cells[place]]).toEqual(["auditee_uei", '="942600524"']);
+    },
+  );
 
   it("counts repeated entries once, and names them", async () => {
     const { text } = await ask(
@@ -649,7 +814,9 @@ describe("a list", () => {
 
   it("of report IDs has the decisions on all of them, whatever their year", async () => {
     const { text } = await ask(`/check?u=${id(1)}&year=2022`);
-    expect(text.replace(/\s+/g, " ")).toContain("Decisions are due on the reports named with findings.");
+    expect(text.replace(/\s+/g, " ")).toContain(
+      "A decision is due on every report in the list that has findings.",
+    );
   });
 
   it("suggests IDs for the first 20 entries without a public report, and says so", async () => {
@@ -733,7 +900,7 @@ describe("a list", () => {
     expect(text).toContain(`https://api.example.gov/general?report_id=in.(${id(1)})`);
     expect(text).toContain(`https://api.example.gov/finding_summaries?report_id=in.(${id(1)})`);
     expect(text).toContain(dataSet);
-    expect(text).toContain('/check.csv?u=POLKPOLK1234&amp;year=2023"');
+    expect(text).toContain("/check.csv?u=POLKPOLK1234&amp;year=2023&amp;as_of=");
     const ofProgram = (await ask("/check?u=POLKPOLK1234&aln=93.778")).text;
     expect(ofProgram).toMatch(/finding_summaries\?report_id=in\.[^"<]*alns=cs\.(\{|%7B)93\.778/);
     const ofAgency = (await ask("/check?u=POLKPOLK1234&aln=93")).text;
@@ -869,14 +1036,17 @@ describe("hostile input", () => {
   });
 
   it("in a parameter is named and not used, and refused for a file", async () => {
-    const { text } = await ask("/check?u=POLKPOLK1234&year=<b>&aln=';--&due=soon&sort=<i>&rows=x");
+    const { text } = await ask(
+      "/check?u=POLKPOLK1234&year=<b>&aln=';--&due=soon&sort=<i>&rows=x&as_of=2026-02-30",
+    );
     for (const sentence of [
+      "“2026-02-30” is not a date, such as 2026-01-31.",
       "“soon” is not a value of due",
       "“&lt;i&gt;” is not a value of sort",
       "“x” is not a value of rows",
     ])
       expect(text).toContain(sentence);
-    for (const each of ["year=2022,x", "aln=zz", "due=soon", "sort=x", "rows=x"])
+    for (const each of ["year=2022,x", "aln=zz", "due=soon", "sort=x", "rows=x", "as_of=soon"])
       expect((await ask(`/check.csv?u=POLKPOLK1234&${each}`)).status, each).toBe(400);
     expect(text).toContain("“&lt;b&gt;” is not an audit year");
     expect(text).toContain("“&#39;;--” is neither a program’s number");

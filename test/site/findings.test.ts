@@ -647,7 +647,7 @@ describe("a search for findings", () => {
   });
 
   it("for questioned costs says that unmarked findings are not counted", async () => {
-    const note = "Findings without the mark are not counted";
+    const note = "Only marked findings are counted";
     expect((await get("/findings?questioned_costs=Y")).text).toContain(note);
     expect((await get("/findings?repeat=Y")).text).not.toContain(note);
   });

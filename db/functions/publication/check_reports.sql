@@ -1,7 +1,7 @@
 -- The pages' check of a list. It reads only the public tables, so a suppressed report is like one that does not exist: its UEI and
 -- EIN find nothing, at the cost of finding nothing. A list may have 5,000 reports to show, so they are counted together.
 create or replace function publication.check_reports(
-  ids text[], years text[] default null, aln text default null, is_by_year boolean default false
+  ids text[], years text[] default null, aln text default null, compared text[] default null
 )
 returns table (newest json, older json)
 language plpgsql stable security definer
@@ -17,22 +17,15 @@ begin
         general.audit_year,
         general.fac_accepted_date,
         publication.decision_due(general.fac_accepted_date) as due,
-        years is null or general.audit_year = any (years) or (found.id = found.report_id and not is_by_year) as is_asked
+        years is null or general.audit_year = any (years) or (found.id = found.report_id and compared is null) as is_asked
       from publication.list_reports_of(ids) as found
       join disclosed.general on general.report_id = found.report_id
       order by found.id, found.report_id, found.is_own desc
-    ), compared as materialized (
-      select listed.audit_year
-      from listed
-      where is_by_year and listed.is_asked
-      group by listed.audit_year
-      order by listed.audit_year desc nulls last
-      limit 5
     ), shown as (
       select
         listed.*,
         -- A report may have no audit year.
-        coalesce(listed.is_asked and (not is_by_year or listed.audit_year in (select compared.audit_year from compared)), false) as is_shown
+        coalesce(listed.is_asked and (compared is null or listed.audit_year = any (compared)), false) as is_shown
       from listed
     ), ranked as (
       select
@@ -50,7 +43,7 @@ begin
       -- An auditee without a report to show still has a name.
       select distinct on (ranked.id, grouped.audit_year) ranked.*
       from ranked
-      cross join lateral (select case when is_by_year and ranked.is_shown then ranked.audit_year end) as grouped (audit_year)
+      cross join lateral (select case when compared is not null and ranked.is_shown then ranked.audit_year end) as grouped (audit_year)
       where ranked.is_shown or not ranked.has_shown
       order by ranked.id, grouped.audit_year, ranked.place
     ), counted as materialized (
@@ -81,6 +74,7 @@ begin
         general.report_id,
         general.auditee_name,
         general.auditee_uei,
+        general.auditee_ein,
         general.auditee_city,
         general.auditee_state,
         general.audit_year,
@@ -123,7 +117,8 @@ begin
             'modified_programs', answers.modified_programs,
             'disclosed', answers.disclosed,
             'findings', answers.findings,
-            'findings_on_aln', answers.findings_on_aln
+            'findings_on_aln', answers.findings_on_aln,
+            'repeat_findings', answers.repeat_findings
           )
           order by answers.place
         ) filter (where answers.place > 1),
@@ -134,5 +129,5 @@ begin
 end
 $$;
 comment on function publication.check_reports is
-  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. By year, "older" has what is compared of the newest report of each of the other years (or of the newest 5). An ID with no such report has its newest other one, with "is_shown": false. "decisions" lists the reports of the years on whose findings a management decision is due, reports without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
+  'Returns, for each of up to 1,000 UEIs, EINs and report IDs that has a public report, the newest report of the years (or of all): its opinions, how many findings it has, and how many of these concern the program or agency. All other counts include only the latter. With years to compare, each of these has its newest report: "older" has what is compared of all but the newest. An ID with no such report has its newest other one, with "is_shown": false. "decisions" lists the reports of the years on whose findings a management decision is due, reports without an accepted date last. "reports" is the number of all reports found, and "filed" has their years.';
 grant execute on function publication.check_reports to site;
