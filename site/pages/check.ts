@@ -120,7 +120,7 @@ function writeForm({ facts }: PageContext, result: CheckResult | undefined): Htm
       ([value, words]) =>
         html`<option value="${value === "recent" ? "" : value}"${value === result?.wanted.due && html` selected`}>${words}</option>`,
     )}</select></div>
-  <div class="field"><label for="as-of">As of this day, if not today</label>
+  <div class="field"><label for="as-of">Decisions as of (today if empty)</label>
     <input id="as-of" name="as_of" type="date" value="${result?.wanted.asOf}"></div>
   <div class="field"><label for="change">Rows, if years are compared</label>
     <select id="change" name="change"><option value="">All</option>${Object.entries(changes).map(
@@ -262,7 +262,7 @@ function describeList({ list, checked, wanted }: CheckResult): string {
       ? `audit year ${wanted.years.join(", ")}`
       : nameReports(list, "newest reports", "the reports named", "newest reports and the reports named");
   const parts = [
-    `${found === 0 ? "none" : formatNumber(found)} with a public report${same > 0 ? ` (${formatNumber(same)} of them the same as an earlier entry’s)` : ""}`,
+    `${found === 0 ? "none" : formatNumber(found)} with a public report${same > 0 ? ` (${formatNumber(same)} of these ${same === 1 ? "shares" : "share"} a report with an earlier entry)` : ""}`,
     elsewhere > 0 && `${formatNumber(elsewhere)} with reports of other years only`,
     replaced > 0 && `${formatNumber(replaced)} replaced by another report`,
     without > 0 &&

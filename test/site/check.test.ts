@@ -693,7 +693,7 @@ describe("a list", () => {
       "same report as 942600524",
     ]);
     expect(text.replace(/\s+/g, " ")).toContain(
-      "5 with a public report (2 of them the same as an earlier entry’s). Of these reports, 3 are not clean.",
+      "5 with a public report (2 of these share a report with an earlier entry). Of these reports, 3 are not clean.",
     );
     const same = async (more: string) =>
       (await readCsv(`/check.csv?${list}${more}`)).map((row) => row.same_report_as);
