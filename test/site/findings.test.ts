@@ -814,7 +814,10 @@ describe("a search for findings", () => {
     ["/search.csv?q=Ada+County&year=2023", "reports-Ada-County-2023"],
     ["/changes.csv?state=TX", "changes-TX"],
     ["/check.csv?u=ABCDEFGH1234&year=2023", "check-ABCDEFGH1234-2023"],
-    ["/check.csv?u=ABCDEFGH1234,043015799&aln=93&rows=decisions&due=past", "decisions-past-2-entries-93"],
+    [
+      "/check.csv?u=ABCDEFGH1234,043015799&aln=93&rows=decisions&due=past&as_of=2026-01-31",
+      "decisions-past-as-of-2026-01-31-2-entries-93",
+    ],
   ])("names its file for its rows and data set: %s", async (target, name) => {
     const [dataSet] = await here.select(
       "select (published_at at time zone 'utc')::date::text as date from publication.data_sets where state = 'live'",
