@@ -41,7 +41,11 @@ from (
     count(distinct (
       findings.type_requirement, findings.is_material_weakness, findings.is_significant_deficiency, findings.is_questioned_costs,
       findings.is_repeat_finding
-    )) = 1 as has_equal_rows
+    )) = 1 as has_equal_rows,
+    array_agg(distinct awards.federal_agency_prefix || '.' || awards.federal_award_extension)
+      filter (where awards.is_direct = 'Y' and awards.federal_agency_prefix <> '' and awards.federal_award_extension <> '') as direct_alns,
+    array_agg(distinct awards.federal_agency_prefix || '.' || awards.federal_award_extension)
+      filter (where awards.is_direct = 'N' and awards.federal_agency_prefix <> '' and awards.federal_award_extension <> '') as passed_through_alns
   from disclosed_next.findings
   join disclosed_next.general on general.report_id = findings.report_id
   left join disclosed_next.federal_awards as awards on awards.report_id = findings.report_id

@@ -344,6 +344,8 @@ create table disclosed.finding_summaries (
   awards bigint,
   amount_expended bigint,
   has_equal_rows boolean,
+  direct_alns text[],
+  passed_through_alns text[],
   text_words tsvector,
   plan_words tsvector
 ) with (toast_tuple_target = 256);

@@ -10,9 +10,7 @@ as $$
     -- With "exists", PostgreSQL would read all awards first.
     ' and (' || case
       when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat']
-        then 'findings.has_equal_rows' || case when criteria ? 'direct' then ' and findings.is_direct <> ''Both''' else '' end
-      -- Each of the finding's awards is direct, or none is.
-      when criteria ?| array['aln', 'aln_and_letters', 'agency'] and criteria ? 'direct' then 'findings.is_direct <> ''Both'''
+        then 'findings.has_equal_rows' || case when criteria ? 'direct' and max(programs.alns) is null then ' and findings.is_direct <> ''Both''' else '' end
     end
     || ' or (select true from disclosed.findings as rows'
     ' join disclosed.federal_awards as awards on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'
@@ -21,6 +19,24 @@ as $$
     ''
   )
   from (
+    select max(numbers.criterion) as criterion, max(numbers.alns) as alns
+    from (
+      values
+        ('aln', 'array[$1 ->> ''aln'']'),
+        (
+          'aln_and_letters',
+          'array(select numbers.aln from publication.list_program_numbers($1 ->> ''aln_and_letters'') as numbers)'
+        ),
+        (
+          'agency',
+          -- The programs' numbers find the findings in an index. Their beginnings could not.
+          'array(select distinct programs.aln from disclosed.totals_by_program as programs'
+          ' where starts_with(programs.aln, ($1 ->> ''agency'') || ''.''))'
+        )
+    ) as numbers (criterion, alns)
+    where criteria ? numbers.criterion
+  ) as programs
+  cross join lateral (
     values
       ('report_ids', 'findings.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
       ('auditee', 'findings.report_id = any (array(select publication.list_auditee_reports($1 ->> ''auditee'')))'),
@@ -40,23 +56,20 @@ as $$
       ('state', 'findings.auditee_state = any (string_to_array($1 ->> ''state'', '',''))'),
       ('entity_type', 'findings.entity_type = any (string_to_array($1 ->> ''entity_type'', '',''))'),
       ('accepted_since', 'findings.fac_accepted_date >= ($1 ->> ''accepted_since'')::date'),
-      ('aln', 'findings.alns @> array[$1 ->> ''aln'']'),
-      (
-        'aln_and_letters',
-        'findings.alns && array(select numbers.aln from publication.list_program_numbers($1 ->> ''aln_and_letters'') as numbers)'
-      ),
-      (
-        'agency',
-        -- The programs' numbers find the findings in an index. Their beginnings could not.
-        'findings.alns && array(select distinct programs.aln from disclosed.totals_by_program as programs'
-        ' where starts_with(programs.aln, ($1 ->> ''agency'') || ''.''))'
-      ),
+      (programs.criterion, 'findings.alns && ' || programs.alns),
       ('requirement', 'translate(findings.type_requirement, replace($1 ->> ''requirement'', '','', ''''), '''') <> findings.type_requirement'),
       ('material_weakness', 'findings.is_material_weakness = ''Y'''),
       ('significant_deficiency', 'findings.is_significant_deficiency = ''Y'''),
       ('questioned_costs', 'findings.is_questioned_costs = ''Y'''),
       ('repeat', 'findings.is_repeat_finding = ''Y'''),
-      ('direct', 'findings.is_direct in ($1 ->> ''direct'', ''Both'')'),
+      (
+        'direct',
+        case
+          when programs.alns is null then 'findings.is_direct in ($1 ->> ''direct'', ''Both'')'
+          when criteria ->> 'direct' = 'Y' then 'findings.direct_alns && ' || programs.alns
+          else 'findings.passed_through_alns && ' || programs.alns
+        end
+      ),
       ('words', publication.write_words_condition())
   ) as listed (criterion, condition)
   where criteria ? listed.criterion
