@@ -39,6 +39,8 @@ const report = z.object({
       more: z.number(),
     })
     .nullable(),
+  /** If there are fewer than 20: the newest year that has 20 from auditees of this kind and size. */
+  newest_peers: z.object({ audit_year: z.string(), submissions: z.number(), median: z.number() }).nullable(),
 });
 /** The result of publication.describe_auditee(): reports, the newest first. */
 const auditee = z.object({

@@ -62,6 +62,8 @@ const report = z.object({
   general: row,
   counts: findingCounts,
   result: z.object(resultParts),
+  /** The public report that it replaces. */
+  replaced: z.object({ report_id: z.string() }).nullable(),
   /** A date. Null if there are no findings, or no date on which the report was accepted. */
   management_decision_due: text,
   findings: z.array(finding),

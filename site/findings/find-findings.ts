@@ -86,7 +86,7 @@ const found = z.object({
 export type FoundFindings = z.infer<typeof found>;
 
 /** The results of publication.list_named_ids() and suggest_names(). */
-const namedIds = z.object({
+export const namedIds = z.object({
   total: z.number(),
   /** Whether more reports have the name than were read. */
   is_cut: z.boolean(),

@@ -151,12 +151,20 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
   ${unstated > 0 && `${count(unstated, "report")} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
   ${newest && html`The newest${newest.audit_year && `, of ${newest.audit_year}`}: ${describeNewest(newest)}.`}</p>
-${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">Its ${count(findings, "finding")} in all years, with texts and plans</a></p>`}
+${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">${nameAllFindings(findings, reports)}</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
 ${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the ${label}.</p>`}
 <p class="hint">${cleanNote}${reports.some(({ management_decision_due: due }) => due !== null) && ` ${explainPastDue(today)}`}</p>
 ${scroll(title, table(title, headings, rows))}
 ${reports.length === 100 && html`<p>Only the newest 100 reports are shown.</p>`}</section>`;
+}
+
+/** "Its 4 findings in all years, with texts and plans" */
+function nameAllFindings(findings: number, reports: AuditeeReport[]): string {
+  const years = reports.length > 1 ? " in all years" : "";
+  return findings === 1
+    ? `Its only finding${years}, with text and plan`
+    : `Its ${count(findings, "finding")}${years}, with texts and plans`;
 }
 
 /** When a report was accepted, and when the management decision on its findings is due. */
@@ -254,12 +262,20 @@ ${scroll(title, table(title, headings, rows))}</section>`
 }
 
 /** Why a report is compared with no others. */
-function explainNoPeers({ entity_type: type, size, audit_year: year }: AuditeeReport): string {
+function explainNoPeers({
+  entity_type: type,
+  size,
+  audit_year: year,
+  newest_peers: newest,
+}: AuditeeReport): string {
   if (year === null) return "the report states no audit year";
   if (type === null || type === "unknown" || entityTypes[type] === undefined)
     return "the report does not state what kind of auditee it is";
   if (size === null) return "the report states no amount of federal awards expended";
-  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size (${describeSize(size)} expended)`;
+  const few = `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size (${describeSize(size)} expended)`;
+  return newest === null
+    ? few
+    : `${few}. The newest year with 20 or more is ${newest.audit_year}: the median of its ${formatNumber(newest.submissions)} reports is ${formatNumber(newest.median)} ${newest.median === 1 ? "finding" : "findings"}`;
 }
 
 function writeAdditional({ additional }: Auditee, label: string): Content {

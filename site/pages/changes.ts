@@ -233,8 +233,8 @@ function writeUnread(unread: string[]): Content {
 function writeForm({ filter, publications: { since } }: View): Html {
   const { state = "", aln = "", ids = [] } = filter?.criteria ?? {};
   return html`<section class="only-screen" aria-labelledby="filter"><h2 id="filter">Filter the changes</h2>
-<form action="/changes">
-<div class="row">
+<form class="narrow" action="/changes">
+<div class="fields">
   <div class="field"><label for="state">State</label><select id="state" name="state"><option value="">All</option>${Object.entries(
     states,
   ).map(

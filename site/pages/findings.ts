@@ -419,6 +419,7 @@ ${writeBadges(row)}
 ${found.is_of_one && html`<p>Management decision due: ${describeDue(row)}</p>`}
 ${found.is_of_one ? writeBeside(row) : writeExcerpts(row)}
 ${isCut && html`<p>${printedLink(appUrl, link, `Whole text and plan of finding ${number}`)}</p>`}
+<p class="print-only">Report ${id}${!isCut && html`: <span class="address">${appUrl}${link}</span>`}</p>
 </article>
 `;
 }

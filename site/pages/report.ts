@@ -135,16 +135,23 @@ function writeFacts(report: Report): Html {
     ["UEI", isUei(String(general.auditee_uei)) && writeId(general.auditee_uei)],
     ["EIN", isEin(String(general.auditee_ein)) && writeId(general.auditee_ein)],
     ["Auditor", linkTo(linkToAuditor(general), String(general.auditor_firm_name ?? ""))],
-    [
-      "Accepted",
-      `${day("fac_accepted_date") || "not stated"}${Number(general.resubmission_version) > 1 ? ` (resubmitted: version ${general.resubmission_version})` : ""}`,
-    ],
+    ["Accepted", [String(day("fac_accepted_date") || "not stated"), describeResubmission(report)]],
     ["Management decision due", describeDecision(report)],
     ["Report ID", writeId(general.report_id)],
   ];
   return html`<dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
+}
+
+/** " (resubmitted: version 2, replaces 2023-06-GSAFAC-0000000001)" */
+function describeResubmission({ general, replaced }: Report): Content {
+  const { resubmission_version: version } = general;
+  const id = replaced?.report_id;
+  return (
+    Number(version) > 1 &&
+    html` (resubmitted: version ${String(version)}${id !== undefined && html`, replaces <a href="/record/${id}">${id}</a>`})`
+  );
 }
 
 const writeId = (id: unknown): Html => html`<code class="id">${String(id)}</code>`;

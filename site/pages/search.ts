@@ -1,6 +1,11 @@
 import { isEin, isUei } from "../check/read-list.ts";
-import { describeFindings } from "../finding-words.ts";
-import { describeCriteria, linkFindings, ofProgram } from "../findings/read-criteria.ts";
+import { count, describeFindings } from "../finding-words.ts";
+import {
+  describeCriteria,
+  type FindingCriteria,
+  linkFindings,
+  ofProgram,
+} from "../findings/read-criteria.ts";
 import { readFindingsText } from "../findings/read-text.ts";
 import { capitalize, formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -19,7 +24,7 @@ import {
 } from "../search/read-search.ts";
 import type { Criteria } from "../search/readers.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
-import { simplify } from "../search/words.ts";
+import { simplify, split } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { writeSimilar } from "../similar-ids.ts";
 import { cleanNote, listResult, resultColumns, writeVerdict } from "../verdict.ts";
@@ -89,6 +94,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeGroups(reading, found, found.totals[chosen])}
 ${writeNarrowedFindings(reading)}
+${writeAuditors(reading, found)}
 ${reading.criteria.report_ids === undefined && writeFilters(context, result)}
 ${writeChoices(result, chosen)}
 ${writeRelated(found)}
@@ -104,6 +110,7 @@ const formatTotal = (total = 0): string =>
 
 /** If a search finds the reports of more auditees, it does not link to each. */
 const mostAuditees = 3;
+const mostAuditors = 3;
 
 /** Links to the pages about what the search names. */
 function writeGroups(
@@ -144,9 +151,21 @@ function writeNarrowedFindings({ criteria }: Reading): Content {
     const program = nameProgram(criteria);
     return html`<p><a href="${linkFindings({ ...narrowed, ...ofProgram(program) })}">Findings on ${program}${where}</a></p>`;
   }
-  if (auditor === undefined) return false;
-  const ofAuditor = { ...narrowed, auditor };
-  return html`<p><a href="${linkFindings(ofAuditor)}">Findings in reports by ${auditor}${where}</a> (<a href="${linkFindings({ ...ofAuditor, repeat: "Y" })}">only repeat findings</a>)</p>`;
+  return auditor !== undefined && html`<p>${writeFindingsOf({ ...narrowed, auditor }, auditor, where)}</p>`;
+}
+
+const writeFindingsOf = (criteria: FindingCriteria, auditor: string, where: string): Html =>
+  html`<a href="${linkFindings(criteria)}">Findings in reports by ${auditor}${where}</a> (<a href="${linkFindings({ ...criteria, repeat: "Y" })}">only repeat findings</a>)`;
+
+/** Links to the reports and findings of up to three auditors that have the name, or of the only one that has exactly this name. */
+function writeAuditors({ criteria: { state, year } }: Reading, { auditors }: Found): Content {
+  const narrowed = { ...(state && { state }), ...(year && { year }) };
+  const where = describeNarrowing(narrowed);
+  const ids = (auditors?.total ?? 0) > mostAuditors ? [] : (auditors?.ids ?? []);
+  return ids.map(({ id, name, reports }) => {
+    const firm = name || id;
+    return html`<p>All reports by <a href="${linkToSearch(id)}">${firm}</a> (EIN ${id}, ${count(reports, "report")}). ${writeFindingsOf({ ...narrowed, auditor: id }, firm, where)}</p>`;
+  });
 }
 
 const writeRelated = ({ related }: Found): Content =>
@@ -174,8 +193,8 @@ function writeFilters({ facts }: PageContext, { text, filters, readings, found }
   const years = [...new Set([...known, filters.year ?? ""])].filter(Boolean).sort().reverse();
   const option = (value: string, name: string, chosen = "") =>
     html`<option value="${value}"${value === chosen && html` selected`}>${name}</option>`;
-  return html`<form action="/search" class="only-screen" aria-label="Narrow the search"><input type="hidden" name="q" value="${text}">
-<div class="row">
+  return html`<form action="/search" class="narrow only-screen" aria-label="Narrow the search"><input type="hidden" name="q" value="${text}">
+<div class="fields">
   <div class="field"><label for="year">Audit year</label><select id="year" name="year">${option("", "All", filters.year)}${years.map(
     (year) => option(year, year, filters.year),
   )}</select></div>
@@ -260,6 +279,10 @@ function writeNamedPrograms(result: SearchResult): Content {
 ${writePrograms(result, named)}`
   );
 }
+
+/** Whether a search is for one word, besides a state and a year. Programs are known by one, such as Medicaid; few auditees are. */
+const isProgramFirst = ({ readings }: SearchResult): boolean =>
+  !split(findNamed(readings)?.criteria.name ?? "").includes(" ");
 
 /** "93.778", or of an agency "93" */
 const nameProgram = ({ agency, program }: Criteria): string => [agency, program].filter(Boolean).join(".");
@@ -421,6 +444,8 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
   const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year ?? criteria.findings);
   const auditee = ein ?? (/\d/.test(uei ?? "") ? uei : undefined);
   const [, placeOf] = /^(?:city|town|village|borough|county|state) of (.+)/i.exec(text) ?? [];
+  const similarPrograms =
+    result.found.programs.length === 0 && readings[0] && writePrograms(result, readings[0]);
   const found = html`<p class="lead" role="status">No public report was found for “${text}”.</p>`;
   // An ID is nothing else.
   if (!isNarrowed && reportId !== undefined)
@@ -434,8 +459,7 @@ ${!isNarrowed && auditee !== undefined && adviseOnAuditee(context, auditee, resu
 ${writeRelated(result.found)}
 ${writeFindingsLink(result)}
 ${writeTexts(result)}
-${writeNames(result)}
-${result.found.programs.length === 0 && readings[0] && writePrograms(result, readings[0])}
+${isProgramFirst(result) ? [similarPrograms, writeNames(result)] : [writeNames(result), similarPrograms]}
 ${isNarrowed && writeFilters(context, result)}
 <h2>What the search looked for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Reports ${words}</li>`)}</ul>`}

@@ -108,7 +108,7 @@ const refuseOften = (seconds: number) =>
   refuse(
     [429, "too_many_searches"],
     {
-      message: `This client IP searched or opened reports more than ${searchesAMinute} times in a minute.`,
+      message: `You, or others at your internet address, searched or opened reports more than ${searchesAMinute} times in a minute.`,
       hint: "Wait a minute, then search again. Programs should use the API.",
     },
     seconds,

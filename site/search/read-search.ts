@@ -1,3 +1,4 @@
+import { readList } from "../check/read-list.ts";
 import { findSimilarState, findState, states } from "../names.ts";
 import { type Criteria, hasWords, type Reader, readers } from "./readers.ts";
 import { cut } from "./words.ts";
@@ -31,7 +32,7 @@ export type Filters = Pick<Criteria, "state" | "year" | "findings">;
 
 /** Lists the meanings that a search may have, the likeliest first. */
 export function readSearch(typed: string, filters: Filters = {}): Reading[] {
-  const text = cut(typed, longestSearch).trim();
+  const text = dropRepeatedId(cut(typed, longestSearch).trim());
   const found = new Map<string, Omit<Reading, "place">>();
   for (const { read } of Object.values(readers)) {
     for (const narrowed of narrow(text).map((each) => ({ ...each, ...filters }))) {
@@ -44,6 +45,14 @@ export function readSearch(typed: string, filters: Filters = {}): Reading[] {
   return (certain.length > 0 ? certain : readings)
     .slice(0, mostReadings)
     .map((reading, place) => ({ ...reading, place }));
+}
+
+/** An ID that was pasted twice counts once, in whatever form. */
+function dropRepeatedId(text: string): string {
+  const { entries, unread, repeated } = readList(text);
+  const [entry, ...others] = entries;
+  const isRepeated = entry !== undefined && others.length === 0 && repeated.length > 0;
+  return isRepeated ? [entry.id, ...unread].join(" ") : text;
 }
 
 /** The likeliest reading that takes words for a name. */

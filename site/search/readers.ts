@@ -18,6 +18,8 @@ export interface Criteria {
   secondary_auditor?: string;
   secondary_auditor_ein?: string;
   city?: string;
+  /** Counts only if no reading before it has matches. */
+  only_if_nothing?: true;
   /** Only reports with findings. */
   findings?: true;
   state?: string;
@@ -127,6 +129,15 @@ export const readers: Record<string, Reader> = {
       words: `of auditees whose name has words that begin with “${beginnings}”`,
     })),
   },
+  cityByKind: {
+    examples: ["City of Saint Cloud"],
+    read: (text) => {
+      const [, city = ""] = placeKind.exec(text) ?? [];
+      return hasWords(city)
+        ? { criteria: { city, only_if_nothing: true }, words: `of auditees in the city “${city}”` }
+        : undefined;
+    },
+  },
 };
 
 function readWords(describe: (words: string) => Meaning): Reader["read"] {
@@ -144,6 +155,9 @@ function readMatch(pattern: RegExp, describe: (groups: string[]) => Meaning): Re
 function readEin(describe: (ein: string) => Meaning): Reader["read"] {
   return readMatch(/^(?:EIN:? *)?(\d\d)[- ]?(\d{7})$/i, (groups) => describe(groups.join("")));
 }
+
+/** "City of", before the name of a place. */
+const placeKind = /^(?:the )?(?:city|town|village|borough|municipality) of (.*)/i;
 
 const agencyNames = new Map(
   Object.entries(agencies).map(([prefix, name]) => [simplify(name), prefix] as const),

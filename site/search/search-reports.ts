@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   type NamedPrograms,
+  namedIds,
   namedPrograms,
   type RelatedPrograms,
   relatedPrograms,
@@ -16,6 +17,7 @@ export const pageRows = 100;
 /** A larger total means "more than this". */
 export const largestTotal = 1000;
 
+const auditors = namedIds.omit({ similar: true });
 const found = z.object({
   /** The number of reports that match each reading. 0 if an earlier reading has the same reports. */
   totals: z.array(z.number()),
@@ -53,6 +55,8 @@ export type Found = z.infer<typeof found> & {
   similar: SimilarId[];
   /** The other numbers of the program that the first reading names. */
   related: RelatedPrograms;
+  /** The auditors with the name, if the reading that was chosen is of one. */
+  auditors: z.infer<typeof auditors> | undefined;
   /** How many findings have the words in their texts. */
   findings: number;
   /** The report that replaced the one whose ID the first reading has. */
@@ -75,6 +79,7 @@ export function createSearch(query: LimitedQuery): Search {
       names: unknown;
       unknown: unknown;
       related: unknown;
+      auditors: unknown;
       findings: number | null;
       replaced: unknown;
     }>(
@@ -84,9 +89,11 @@ export function createSearch(query: LimitedQuery): Search {
          case when found ->> 'chosen' is null then publication.suggest_names($3, $8) end as names,
          case when found ->> 'chosen' is null then publication.suggest_ids($7) end as unknown,
          publication.list_related_programs($5) as related,
+         case when named.auditor is not null then publication.list_named_ids('auditor', named.auditor) end as auditors,
          publication.count_findings_with($4) as findings,
          publication.list_successors($6) as replaced
-       from publication.search_reports($1, $2) as found, publication.search_programs($3) as programs`,
+       from publication.search_reports($1, $2) as found, publication.search_programs($3) as programs,
+         lateral (select $1::jsonb -> (found ->> 'chosen')::integer ->> 'auditor') as named (auditor)`,
       [
         JSON.stringify(criteria),
         (page - 1) * pageRows,
@@ -105,6 +112,7 @@ export function createSearch(query: LimitedQuery): Search {
       names: z.array(z.string()).parse(answer.names ?? []),
       similar: [...unknownIds.parse(answer.unknown ?? []).values()].flat(),
       related: relatedPrograms.parse(answer.related ?? []),
+      auditors: auditors.optional().parse(answer.auditors ?? undefined),
       findings: answer.findings ?? 0,
       successor: successors.parse(answer.replaced ?? [])[0],
     };

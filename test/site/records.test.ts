@@ -436,6 +436,22 @@ describe("the page of a report", () => {
     expect(text).toContain(`/record/${id(1)}</span>`);
   });
 
+  it("names the public report that it replaces, but no suppressed one", async () => {
+    expect((await get(`/record/${id(30)}`)).text).toContain(
+      `(resubmitted: version 2, replaces <a href="/record/${id(153)}">${id(153)}</a>)`,
+    );
+    expect((await get(`/record/${id(155)}`)).text).not.toContain(id(154));
+  });
+
+  it("and a finding among others name the report on paper", async () => {
+    const { text } = await get("/findings?auditee=ALDERALDER12&year=2023");
+    expect(text).toMatch(
+      new RegExp(
+        `<p class="print-only">Report ${id(1)}: <span class="address">https?://[^<]*/record/${id(1)}#2023-001<`,
+      ),
+    );
+  });
+
   it.each([152, 153])("leads from a report that was replaced to the newest one: %i", async (each) => {
     const { status, text } = await get(`/record/${id(each)}`);
     expect(status).toBe(404);
@@ -511,8 +527,9 @@ describe("the page of an auditee", () => {
   it("links to its findings of all years", async () => {
     for (const each of ["ALDERALDER12", "111222333"])
       expect((await get(`/auditee/${each}`)).text).toContain(
-        `<a href="/findings?auditee=${each}">Its 27 findings`,
+        `<a href="/findings?auditee=${each}">Its 27 findings in all years, with texts and plans</a>`,
       );
+    expect((await get("/auditee/FIRTOWN12345")).text).toContain(">Its only finding, with text and plan</a>");
   });
 
   it.each([
@@ -520,7 +537,7 @@ describe("the page of an auditee", () => {
     ["FIRTOWN12345", "states no amount of federal awards expended"],
     [
       "BIENNIAL1234",
-      "fewer than 20 public reports of 2021 are from auditees of this kind (local government) and size ($1,000,000 to $3,000,000 expended)",
+      "fewer than 20 public reports of 2021 are from auditees of this kind (local government) and size ($1,000,000 to $3,000,000 expended). The newest year with 20 or more is 2023: the median of its 20 reports is 0 findings",
     ],
   ])("says why a report of %s is not compared with others", async (uei, reason) => {
     const [, list = ""] =

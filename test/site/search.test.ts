@@ -196,6 +196,44 @@ describe("a search", () => {
     );
   });
 
+  it("leads from an auditor's name to the findings in its reports, as from its EIN", async () => {
+    const { text } = await search("Brown & O'Neill", "&year=2023");
+    expect(text).toContain(
+      '<a href="/findings?year=2023&amp;auditor=426005243">Findings in reports by Brown &amp; O&#39;Neill, L.L.P., audit year 2023</a>',
+    );
+    expect((await search("Polk County Iowa")).text).not.toContain("Findings in reports by");
+  });
+
+  it("lists first and offers the auditor with exactly the name, if others have its words too", async () => {
+    const setFirm = (number: number, name: string, ein: string) =>
+      here.select(
+        `update disclosed.general set auditor_firm_name = '${name}', auditor_ein = ${ein} where report_id = '${id(number)}'`,
+      );
+    await setFirm(5, "MARSH, STONE", "'551122338'");
+    await setFirm(11, "Marsh Stone Associates PLLC", "'551122339'");
+    onTestFinished(async () => {
+      await setFirm(5, "Firm", "null");
+      await setFirm(11, "Marsh Stone Associates PLLC", "null");
+    });
+    const { text } = await search("Marsh Stone");
+    expect(listReports(text)).toEqual([5, 11]);
+    expect(text).toContain('<a href="/search?q=551122338">MARSH, STONE</a> (EIN 551122338, 1 report)');
+    expect(text).not.toContain("/findings?auditor=551122339");
+  });
+
+  it("with “city of” before a place's name looks for the city only if it finds nothing else", async () => {
+    const city = { city: "saint luke", only_if_nothing: true };
+    const count = async (name: string) => {
+      const readings = JSON.stringify([{ name }, city]);
+      const [row] = await here.select("select publication.search_reports($1) -> 'totals' as totals", [
+        readings,
+      ]);
+      return row?.totals;
+    };
+    expect(await count("Gary")).toEqual([1, 0]);
+    expect(await count("Zzyzx")).toEqual([0, 2]);
+  });
+
   it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
     const setEin = (ein: string) =>
       here.select(
@@ -255,6 +293,11 @@ describe("a search", () => {
     ["EIN: 426005243", [5, 1]],
     ["abcdefgh1234", [1]],
     ["additional12", [4]],
+    ["ABCDEFGH1234 abcdefgh1234", [1]],
+    ["426005243 42-6005243", [5, 1]],
+    ["42-6005243, 42-6005243 AL", [5]],
+    ["City of Saint Luke", [17, 16]],
+    ["the village of St. Luke, Louisiana", [17, 16]],
     ["QWERTZUIOPAS", [13]],
     ["2023-06-gsafac-0000000007", [7]],
     ["Clin Olymp", [11]],
@@ -383,6 +426,20 @@ describe("a search", () => {
     expect(text.split('aria-label="Programs"').length).toBeLessThan(3);
   });
 
+  it("for one word beside a state and a year names programs before auditees", async () => {
+    const setName = (name: string) =>
+      here.select(`update disclosed.general set auditee_name = '${name}' where report_id = '${id(8)}'`);
+    const [row] = await here.select(
+      `select auditee_name as name from disclosed.general where report_id = '${id(8)}'`,
+    );
+    await setName("Medici School");
+    onTestFinished(async () => void (await setName(String(row?.name))));
+    const { text } = await search("Medicl California 2023");
+    const places = ["93.778 Medical Assistance Program", "Medici School"].map((each) => text.indexOf(each));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+
   it.each<[typed: string, name: string | undefined, narrowed?: Record<string, string>]>([
     ["Poke County", "POLK COUNTY, IOWA"],
     ["Shelbey", "SHELBY COUNTY"],
@@ -399,6 +456,12 @@ describe("a search", () => {
     ["harbor transit 2001 OK", "HARBOR TRANSIT", { state: "OK" }],
     ["Ahrbor Transit", "HARBOR TRANSIT"],
     ["Xarbor Transit", "HARBOR TRANSIT"],
+    ["Xarbor", "HARBOR TRANSIT"],
+    // Two words with a wrong third letter.
+    ["Wabhington Acedemy", "Washington Academy"],
+    // Other names in which all but one of the words are the same.
+    ["Municipio de Ponce", undefined],
+    ["Clinic of Olivia", undefined],
     ["Hiden Nation", undefined],
     ["Zzyzx", undefined],
     // An auditor.
@@ -832,7 +895,7 @@ it("searches are limited for each client network, as docs/api.md says", async ()
   const { status, headers, text } = await get("/search?q=x", `${from}ffff`);
   expect([status, Number(headers["retry-after"]) > 0]).toEqual([429, true]);
   expect(text).toContain(
-    `This client IP searched or opened reports more than ${searchesAMinute} times in a minute.`,
+    `You, or others at your internet address, searched or opened reports more than ${searchesAMinute} times in a minute.`,
   );
   expect((await get("/search?q=x", "2001:db8:ffff:2::1")).status).toBe(200);
   expect((await get(`/record/${id(1)}`, `${from}ffff`)).status).toBe(429);

@@ -44,9 +44,10 @@ begin
           case
             when (described.counts ->> 'findings')::bigint > 0 then publication.decision_due(general.fac_accepted_date)
           end as management_decision_due,
-          publication.compare_with_peers(
-            general.audit_year, general.entity_type, general.total_amount_expended, (described.counts ->> 'findings')::bigint
-          ) as peers,
+          compared.peers,
+          case
+            when compared.peers is null then publication.choose_newest_peers(general.entity_type, general.total_amount_expended)
+          end as newest_peers,
           (
             select to_jsonb(sizes) from publication.list_sizes() as sizes
             where general.total_amount_expended >= sizes.expended_from
@@ -54,6 +55,11 @@ begin
           ) as size
         from disclosed.general
         join publication.describe_results(newest) as described on described.report_id = general.report_id
+        cross join lateral (
+          select publication.compare_with_peers(
+            general.audit_year, general.entity_type, general.total_amount_expended, (described.counts ->> 'findings')::bigint
+          )
+        ) as compared (peers)
       ) as listed
     ),
     'additional', (

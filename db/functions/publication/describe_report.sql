@@ -26,6 +26,15 @@ begin
     'general', general,
     'counts', counts,
     'result', result,
+    -- A public row never names a suppressed report.
+    'replaced', (
+      select to_jsonb(replaced)
+      from (
+        select resubmission.previous_report_id as report_id
+        from disclosed.resubmission
+        where resubmission.report_id = asked_report_id and resubmission.previous_report_id is not null
+      ) as replaced
+    ),
     'management_decision_due', case
       when (counts ->> 'findings')::bigint > 0 then publication.decision_due((general ->> 'fac_accepted_date')::date)
     end,

@@ -1,4 +1,4 @@
--- Up to 1,000 matches are sorted: those with all_words in the name first, then the newest. If there are more, PostgreSQL usually
+-- Up to 1,000 matches are sorted: those with all_words in the name or by the auditor with exactly this name first, then the newest. If there are more, PostgreSQL usually
 -- reads the newest from the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
 -- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If the criteria name an agency or
 -- a city, matches already has the newest reports.
@@ -23,6 +23,9 @@ begin
       where general.report_id = any (matches)
       order by
         extensions.name_words(general.auditee_name) @@ extensions.name_query(criteria ->> 'all_words') desc nulls last,
+        case when criteria ? 'auditor' then
+          publication.simplify_name(general.auditor_firm_name) = publication.simplify_name(criteria ->> 'auditor')
+        end desc nulls last,
         general.fac_accepted_date desc,
         general.report_id desc
       limit 100 offset skipped

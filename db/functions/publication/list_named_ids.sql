@@ -37,9 +37,9 @@ begin
         matching.id,
         count(*) as reports,
         max(matching.report_id) as newest,
-        bool_or(lower(extensions.unaccent(extensions.split_name(extensions.shorten_name("left"(matching.name, 200))))) = spelled) as is_exact
+        bool_or(publication.simplify_name(matching.name) = spelled) as is_exact
       from matching
-      cross join lower(extensions.unaccent(extensions.split_name(extensions.shorten_name("left"(written, 200))))) as spelled
+      cross join publication.simplify_name(written) as spelled
       where matching.id ~ '^([A-Z0-9]{12}|\d{9})$' and matching.id <> 'GSA_MIGRATION'
         and matching.id not in (select named.ein from matching as named where named.id <> named.ein)
       group by matching.id

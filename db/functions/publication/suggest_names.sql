@@ -1,83 +1,96 @@
--- Compares at most 3,000 names whose words begin like those of the text. If none is similar, does the same with names and cities, and then
--- with names that have all but one of these words. Reads as many names without each of the words, so that a common word does not crowd
--- out a rare one. With 400,000 reports, this takes up to 230 ms of CPU time; comparing all names by their trigram index takes up to 500 ms.
--- Auditors come last. Only the first two words are looked for, because most firms are "… and Associates" or the like. A few firms sign most
--- reports, so each name is compared once.
+-- Compares at most 3,000 names that have the words of the text, except that one or two words are spelled differently. If none is similar, does
+-- the same with names and cities, then with names in which one word ends like the misspelled one, and last with auditors. Of these, only the
+-- first two words are compared, because most firms are "… and Associates" or the like.
 --
--- The index finds names of all states. If states are given, up to 20,000 names are read, and only those in one of the states are compared.
+-- The indexes find names of all states. If states are given, up to 20,000 names are read, and only those in one of the states are compared.
 create or replace function publication.suggest_names(written text, in_states text default '', kind text default '')
 returns jsonb
-language plpgsql stable strict security definer set search_path = ''
+language plpgsql stable strict security definer
+set search_path = '' set plan_cache_mode = force_custom_plan
 as $$
 declare
   spelled constant text := extensions.unaccent("left"(written, 200));
-  beginnings constant text[] := publication.list_name_beginnings("left"(written, 200));
+  all_words constant text[] := publication.list_name_words("left"(written, 200));
   most constant integer := case in_states when '' then 3000 else 20000 end;
   states constant text[] := string_to_array(in_states, ',');
   pass text;
-  queries tsquery[];
+  words text[];
+  known boolean[];
+  query tsquery;
+  ending text;
+  names text[];
+  spellings text[];
   found jsonb := '[]';
 begin
-  foreach pass in array array['names', 'names and cities', 'names without a word', 'auditors'] loop
-    continue when kind <> '' and (kind = 'auditor') <> (pass = 'auditors');
-    continue when cardinality(beginnings) < case pass when 'names without a word' then 2 else 1 end;
-    queries := case
-      when pass = 'auditors' then array[array_to_string(beginnings[:2], ' & ')::tsquery]
-      when pass <> 'names without a word' then array[array_to_string(beginnings, ' & ')::tsquery]
-      else array(
-        select array_to_string(beginnings[:place - 1] || beginnings[place + 1:], ' & ')::tsquery
-        from generate_series(1, cardinality(beginnings)) as place
+  foreach pass in array array['names', 'names and cities', 'names with an ending', 'auditors'] loop
+    continue when all_words = '{}' or kind <> '' and (kind = 'auditor') <> (pass = 'auditors');
+    -- Names were compared that have all of the words but one.
+    continue when pass = 'names and cities' and true = all (known);
+    if pass = 'names with an ending' then
+      -- Where exactly one word is misspelled, perhaps in its first letters.
+      continue when cardinality(array_positions(known, false)) <> 1;
+      ending := words[array_position(known, false)];
+      continue when length(ending) < 4;
+      words := array_remove(words, ending);
+      query := nullif(array_to_string(array(select quote_literal(word) from unnest(words) as word), ' & '), '')::tsquery;
+      ending := '%' || "right"(ending, greatest(3, length(ending) / 2)) || '%';
+    else
+      words := all_words[:case pass when 'auditors' then 2 else 4 end];
+      known := array(
+        -- Names and cities have all words of names.
+        select pass = 'names and cities' and coalesce(known[listed.place], false) or publication.is_name_word(pass, listed.word)
+        from unnest(words) with ordinality as listed (word, place)
+        order by listed.place
+      );
+      query := publication.write_names_query(words, known);
+    end if;
+    with read as (
+      (
+        select general.auditee_name as name, null as city, general.auditee_state as state
+        from disclosed.general
+        where pass = 'names' and extensions.name_words(general.auditee_name) @@ query
+        limit most
       )
-    end;
-    select coalesce(jsonb_agg(ranked.name), '[]')
-    into found
-    from (
-      select mode() within group (order by compared.name) as name
-      from unnest(queries) as query
-      cross join lateral (
-        (
-          select
-            general.auditee_name as name,
-            case when in_states = '' or general.auditee_state = any (states) then extensions.unaccent("left"(general.auditee_name, 200)) end as spelling
-          from disclosed.general
-          where pass in ('names', 'names without a word') and extensions.name_words(general.auditee_name) @@ query
-          limit most / cardinality(queries)
-        )
-        union all
-        (
-          select
-            general.auditee_name,
-            case when in_states = '' or general.auditee_state = any (states) then
-              extensions.unaccent("left"(general.auditee_name, 200) || ', ' || "left"(general.auditee_city, 100))
-            end
-          from disclosed.general
-          where pass = 'names and cities' and extensions.name_words(general.auditee_name || ', ' || general.auditee_city) @@ query
-          limit most
-        )
-        union all
-        select auditors.name, extensions.unaccent("left"(auditors.name, 200))
-        from (
-          select general.auditor_firm_name as name, general.auditee_state
-          from disclosed.general
-          where pass = 'auditors' and extensions.name_words(general.auditor_firm_name) @@ query
-          limit most
-        ) as auditors
-        where in_states = '' or auditors.auditee_state = any (states)
-        group by auditors.name
-      ) as compared
-      cross join lateral extensions.word_similarity(spelled, compared.spelling) as similarity
-      -- Swapped letters change three of a word's five to seven trigrams.
-      where similarity > case when pass in ('names without a word', 'auditors') then 0.6 else 0.4 end
-      -- Names that differ only in case, accents or punctuation are the same.
-      group by lower(extensions.split_name(extensions.shorten_name(extensions.unaccent("left"(compared.name, 200)))))
-      order by max(similarity) desc, max(extensions.similarity(spelled, compared.spelling)) desc, min(compared.name)
-      limit 5
-    ) as ranked;
+      union all
+      (
+        select general.auditee_name, general.auditee_city, general.auditee_state
+        from disclosed.general
+        where pass = 'names and cities' and extensions.name_words(general.auditee_name || ', ' || general.auditee_city) @@ query
+        limit most
+      )
+      union all
+      (
+        select general.auditee_name, null, general.auditee_state
+        from disclosed.general
+        where pass = 'names with an ending' and general.auditee_name ilike ending
+          and (query is null or extensions.name_words(general.auditee_name) @@ query)
+        limit most
+      )
+      union all
+      (
+        select general.auditor_firm_name, null, general.auditee_state
+        from disclosed.general
+        where pass = 'auditors' and extensions.name_words(general.auditor_firm_name) @@ query
+        limit most
+      )
+    ), candidates as (
+      -- Most names are in several reports.
+      select
+        read.name,
+        extensions.unaccent(concat_ws(', ', "left"(read.name, 200), "left"(read.city, 100))) as spelling
+      from read
+      where in_states = '' or read.state = any (states)
+      group by read.name, read.city
+    )
+    select array_agg(candidates.name), array_agg(candidates.spelling) into names, spellings from candidates;
+    found := coalesce(
+      publication.rank_names(spelled, case pass when 'auditors' then words else all_words end, names, spellings), '[]'
+    );
     exit when found <> '[]';
   end loop;
   return found;
 end
 $$;
 comment on function publication.suggest_names is
-  'Returns up to five names of auditees of public reports that, alone or with their cities, are spelled like the text, most similar first. If there is none, returns names of auditors. If states are given, separated by commas, it returns only names of auditees in these states and of their auditors. If a kind is given, "auditee" or "auditor", it returns only names of this kind. Names that differ only in case, accents or punctuation are listed once.';
+  'Returns up to five names of auditees of public reports that, alone or with their cities, have a word spelled like each distinctive word of the text, most similar first. If there is none, returns names of auditors. If states are given, separated by commas, it returns only names of auditees in these states and of their auditors. If a kind is given, "auditee" or "auditor", it returns only names of this kind. Names that differ only in case, accents or punctuation are listed once.';
 grant execute on function publication.suggest_names to site;

@@ -1,0 +1,11 @@
+create or replace function publication.list_word_spellings(word text, swapped integer)
+returns setof text
+language sql immutable strict security invoker set search_path = ''
+as $$
+  select word
+  union
+  select overlay(word placing reverse(substr(word, first, 2)) from first)
+  from generate_series(1, least(swapped, length(word) - 1)) as first
+$$;
+comment on function publication.list_word_spellings is
+  'Returns a word, and what it would be if two neighboring letters were swapped, the first of them at one of the first places.';
