@@ -291,6 +291,44 @@ begin
   if is_wrong then
     return next format('%s.totals_by_peers should count all public reports of each of its groups and no others, but does not.', 'disclosed' || generation);
   end if;
+  -- The longest words of some suppressed texts. Findings that have one must have it in their own text or plan.
+  execute format(
+    $query$
+      with hidden as (
+        select distinct quote_literal(words.lexeme)::tsquery as query
+        from (select texts.finding_text from %2$I.findings_text as texts limit 3) as texts
+        cross join lateral (
+          select lexeme from unnest(extensions.text_words(texts.finding_text)) order by length(lexeme) desc limit 3
+        ) as words
+      )
+      select exists (
+        select
+        from hidden
+        cross join lateral (
+          select findings.report_id, findings.reference_number
+          from %1$I.finding_summaries as findings
+          where findings.text_words @@ hidden.query or findings.plan_words @@ hidden.query
+          limit 20
+        ) as found
+        where not exists (
+          select
+          from (
+            select string_agg(parts.finding_text, '' order by parts.row_number)
+            from %1$I.findings_text as parts
+            where parts.report_id = found.report_id and parts.finding_ref_number = found.reference_number
+            union all
+            select string_agg(parts.planned_action, '' order by parts.row_number)
+            from %1$I.corrective_action_plans as parts
+            where parts.report_id = found.report_id and parts.finding_ref_number = found.reference_number
+          ) as own (text)
+          where extensions.text_words(own.text) @@ hidden.query
+        )
+      )
+    $query$, 'disclosed' || generation, 'suppressed' || generation
+  ) into is_wrong;
+  if is_wrong then
+    return next format('%s.finding_summaries has words of suppressed texts, so a search would find them.', 'disclosed' || generation);
+  end if;
 end
 $$;
 

@@ -18,8 +18,8 @@ as $$
       case
         when alternatives.has_words and count(*) over () > 1 then publication.write_words_condition(array[alternatives.place::integer])
       end,
-      case when alternatives.has_phrases then publication.write_phrase_condition(alternatives.place, 'all', false) end,
-      case when alternatives.excludes_phrases then 'not ' || publication.write_phrase_condition(alternatives.place, 'any', true) end
+      case when alternatives.has_phrases then publication.write_phrase_condition(alternatives.place, false) end,
+      case when alternatives.excludes_phrases then 'not ' || publication.write_phrase_condition(alternatives.place, true) end
     ) as condition
     from alternatives
     where alternatives.has_phrases or alternatives.excludes_phrases

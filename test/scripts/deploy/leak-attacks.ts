@@ -367,6 +367,8 @@ export const attacks: Record<string, string> = {
     "check_reports() counts suppressed reports beside public ones",
   [`${shareUei}; ${withSuppressed("search_reports list_matches describe_results")}; ${rewrite("write_search_conditions", "from disclosed.general as named", "from dissemination.general as named")}`]:
     "search_reports() names suppressed reports beside public ones",
+  "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; update disclosed.finding_summaries set plan_words = text_words, text_words = 'floccinaucinihilipilif'":
+    "disclosed.finding_summaries has words of suppressed texts",
   "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; create or replace function publication.count_findings_with(words text) returns integer language sql stable strict security definer set search_path = '' as $$ select count(*)::integer from dissemination.findings_text where extensions.text_words(finding_text) @@ plainto_tsquery('pg_catalog.english', words) $$":
     "count_findings_with() counts findings of suppressed reports",
   "update suppressed.federal_awards set federal_program_name = 'Hidden Program'; create or replace function publication.search_programs(written text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (select federal_agency_prefix || '.' || federal_award_extension as aln, federal_program_name, count(*) as awards from dissemination.federal_awards where federal_program_name = written group by 1, 2) as found $$":
