@@ -53,7 +53,7 @@ as $$
   )
   select coalesce(
     jsonb_agg(
-      to_jsonb(measured) - '{characters_before,finding_text,planned_action}'::text[]
+      to_jsonb(measured) - '{characters_before,text_words,plan_words,finding_text,planned_action}'::text[]
       || jsonb_build_object(
         'has_room', measured.characters_before < 100000,
         'finding_text', case when measured.characters_before < 100000 then measured.finding_text end,

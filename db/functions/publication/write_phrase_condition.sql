@@ -16,4 +16,4 @@ as $$
   ) as listed (table_name, column_name)
 $$;
 comment on function publication.write_phrase_condition is
-  'Returns the condition that a finding''s text or plan has all or any phrases of an alternative of a search, as SQL that refers to the criteria as $1.';
+  'Returns the condition that a finding''s text or plan has all or any of the phrases of an alternative of a search, as SQL that refers to the criteria as $1.';
