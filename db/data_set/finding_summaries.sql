@@ -1,7 +1,6 @@
--- Each public finding once, however many awards it concerns. Searches read the table from its first row, so the newest findings
--- come first. The words are those of whole texts, which the files may split over rows. They are stored apart from the rows
--- (toast_tuple_target), so that these stay small. The table takes 5 s for a million rows of findings, and its words take 0.6 s of CPU time for
--- a thousand findings.
+-- Each public finding once, however many awards it concerns. Searches read the table from its first row, so the newest findings come first.
+-- The words are those of whole texts, which the files may split over rows. They are stored apart from the rows (toast_tuple_target), so
+-- that these stay small. The table takes 5 s for a million rows of findings, and its words take 0.6 s of CPU time for a thousand findings.
 create table disclosed_next.finding_summaries with (toast_tuple_target = 256) as
 select
   summaries.*,

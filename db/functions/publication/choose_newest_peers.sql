@@ -1,5 +1,5 @@
--- Groups of fewer than 20 reports have no rows, so a median over all sizes of auditees would leave some reports out. The same group in another
--- year has an exact median.
+-- Groups of fewer than 20 reports have no rows, so a median over all sizes of auditees would leave some reports out. The same group in
+-- another year has an exact median.
 create or replace function publication.choose_newest_peers(asked_type text, expended bigint)
 returns jsonb
 language sql stable security invoker set search_path = ''

@@ -1,6 +1,6 @@
 -- Compares at most 3,000 names that have the words of the text, except one or two that may be spelled differently. If none is similar, does
--- the same with names and cities, then with names in which one word ends like the misspelled one, and last with auditors. For auditors, only
--- the first two words are compared, because most firms are "… and Associates" or the like. Plans are made for each pass, because they
+-- the same with names and cities, then with names in which one word ends like the misspelled one, and last with auditors. For auditors,
+-- only the first two words are compared, because most firms are "… and Associates" or the like. Plans are made for each pass, because they
 -- depend on how common the words are.
 --
 -- The indexes find names of all states. If states are given, up to 20,000 names are read, and only those in one of the states are compared.
