@@ -24,6 +24,13 @@ type Total = z.infer<z.ZodObject<typeof sums>>;
 
 export type Sums = Record<Measure, number>;
 
+/** The audit years of the data set, the newest first. */
+export const listAuditYears = (totals: Totals | null | undefined): string[] =>
+  [...new Set(totals?.totals_by_state.map((total) => total.audit_year ?? ""))]
+    .filter(Boolean)
+    .sort()
+    .reverse();
+
 /** Adds up rows by name. Rows without a name are under "". */
 export function sumBy<Row extends Total>(
   rows: readonly Row[],

@@ -180,7 +180,8 @@ comment on index disclosed.finding_summaries_alns is
   'Finds the findings on a program: finding_summaries?alns=cs.{93.778}';
 -- 10 s for 183,000 findings
 create index finding_summaries_text_words on disclosed.finding_summaries using gin (text_words);
-comment on index disclosed.finding_summaries_text_words is 'Finds findings by words of their whole texts: the page /findings?words=procurement';
+comment on index disclosed.finding_summaries_text_words is
+  'Finds findings by words of their whole texts: the page /findings?words=procurement';
 -- 4 s for 183,000 findings
 create index finding_summaries_plan_words on disclosed.finding_summaries using gin (plan_words);
 comment on index disclosed.finding_summaries_plan_words is 'Finds findings by words of their plans: the page /findings?words=procurement';

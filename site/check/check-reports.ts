@@ -95,7 +95,7 @@ export type CheckList = (visitor: Visitor, list: List, wanted: WantedReports) =>
 export const writeId = (line: Entry | UnreadEntry): string =>
   line.kind ? line.id : line.typed.toUpperCase();
 
-/** Names the earlier entries that have some of an entry's reports, with their years if they have not all. */
+/** Names the earlier entries that have some of an entry's reports, and for which years if they do not have all. */
 function describeSame(reports: CheckedResult[], entryOf: ReadonlyMap<string, string>): string {
   const years = new Map<string, string[]>();
   for (const { report_id: id, audit_year: year } of reports) {
@@ -136,7 +136,8 @@ export function createCheck(query: LimitedQuery): CheckList {
       for (const { report_id: id } of reports) if (!entryOf.has(id)) entryOf.set(id, line.typed);
       return {
         ...line,
-        ...{ reports, sameAs },
+        reports,
+        sameAs,
         ...(newest?.is_shown ? { report: newest, other: undefined } : { report: undefined, other: newest }),
         successor: line.kind && replaced.get(line.id),
         similar: unknown.get(writeId(line)) ?? [],

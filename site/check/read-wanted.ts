@@ -1,7 +1,6 @@
 import { isDate } from "../findings/read-criteria.ts";
 import { pickProgram, readAlnOrAgency, readYear } from "../read-filters.ts";
 import { cut } from "../search/words.ts";
-import type { ServiceFacts } from "../service-facts.ts";
 import type { WantedReports } from "./check-reports.ts";
 import { type Change, changes } from "./compare-years.ts";
 import { type DecisionSort, type DueFilter, decisionSorts, dueFilters } from "./decisions.ts";
@@ -36,13 +35,6 @@ export interface Wanted extends WantedReports {
   /** What is not understood, each as a sentence. */
   unread: string[];
 }
-
-/** The audit years of the data set, the newest first. */
-export const listYears = (facts: ServiceFacts | undefined): string[] =>
-  [...new Set(facts?.totals?.totals_by_state.map((total) => total.audit_year ?? ""))]
-    .filter(Boolean)
-    .sort()
-    .reverse();
 
 export function readAsked({ u, ...others }: Record<string, unknown>): Asked {
   const read = (value: unknown) => (value === undefined ? "" : [value].flat().join("\n").trim());

@@ -8,11 +8,12 @@ import { writeCheck } from "../pages/check.ts";
 import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
+import { listAuditYears } from "../totals.ts";
 import { type CheckList, writeId } from "./check-reports.ts";
 import { hasChanged } from "./compare-years.ts";
 import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
-import { type Asked, listYears, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
+import { type Asked, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
 import { writeCheckTable, writeComparisonTable, writeDecisionTable } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
@@ -36,6 +37,7 @@ export function serveCheck(
     const result = await runCheck(request, reply, asked, context);
     const { list, checked, shownEntries, shownDecisions, wanted, due, asOf } = result;
     const isOfDecisions = wanted.rows === "decisions";
+    // With the day and the choice in its address, the file has the same decisions on any day. A posted list has no address.
     const dated = Object.entries({ as_of: asOf, ...(isOfDecisions && { due }) }).filter(
       ([parameter]) => asked[parameter as "as_of" | "due"] === "",
     );
@@ -66,7 +68,7 @@ export function serveCheck(
     typed: Asked,
     { facts }: PageContext,
   ) => {
-    const [list, wanted] = [readList(typed.list), readWanted(typed, listYears(facts))];
+    const [list, wanted] = [readList(typed.list), readWanted(typed, listAuditYears(facts?.totals))];
     if (facts === undefined && wanted.compared?.length === 0)
       throw new DatabaseUnavailable("The database has not yet answered, so the audit years are unknown.");
     const checked = await check(identifyVisitor(request, reply), list, wanted);

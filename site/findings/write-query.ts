@@ -17,7 +17,8 @@ type Parameter = [name: string, value: string];
 
 /**
  * Writes a search as requests to the API that together return its findings. The API has no table of findings with their texts, so
- * findings with words become requests for rows of texts and plans. A list becomes a request for each kind of ID, because they are in different columns.
+ * findings with words become requests for rows of texts and plans. A list becomes a request for each kind of ID, because they are in
+ * different columns.
  */
 export function writeFindingsQueries(criteria: FindingCriteria, found: Understood = {}): Request[] {
   const lists = criteria.u === undefined ? [] : splitByColumn(criteria.u);

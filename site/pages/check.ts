@@ -18,7 +18,7 @@ import {
   filterDecisions,
 } from "../check/decisions.ts";
 import { type List, mayBeId, mostEntries } from "../check/read-list.ts";
-import { type Asked, listYears, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
+import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
 import {
   describeAnswer,
   describeMissing,
@@ -39,6 +39,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery, largestLimit } from "../query.ts";
 import { isComparable, linkSimilar, mostSuggestedFor } from "../similar-ids.ts";
 import { linkSuccessor } from "../successors.ts";
+import { listAuditYears } from "../totals.ts";
 import {
   cleanNote,
   describeReasons,
@@ -91,7 +92,7 @@ ${writeForm(context, result)}
 function writeForm({ facts }: PageContext, result: CheckResult | undefined): Html {
   const { list = "", year = "", aln = "" } = result?.typed ?? {};
   const chosen = result?.wanted.compared ? (result.wanted.years?.join(",") ?? "all") : year;
-  const newest = listYears(facts);
+  const newest = listAuditYears(facts?.totals);
   const pairs = newest
     .slice(1, mostYears)
     .map((year, place) => [`${newest[place]},${year}`, `${newest[place]} and ${year}`]);
@@ -608,12 +609,8 @@ const idsInRequest = 200;
 /** The most reports that a page writes requests for. A comparison may have more. */
 const mostInRequests = 1000;
 
-/** The path of a check that lists the same decisions on any day. */
-const keepDecisions = (path: string, { decisions, due, asOf }: CheckResult): string =>
-  decisions.length === 0 ? path : changePath(path, { as_of: asOf, due });
-
 function writeSource(context: PageContext, result: CheckResult): Content {
-  const { checked, decisions, path, wanted } = result;
+  const { checked, decisions, due, asOf, path, wanted } = result;
   const { aln } = wanted;
   const all = listReports(checked).map(({ report_id: id }) => id);
   const ids = all.slice(0, mostInRequests);
@@ -629,7 +626,8 @@ function writeSource(context: PageContext, result: CheckResult): Content {
       })),
     ];
   });
-  const kept = path && keepDecisions(path, result);
+  // Lists the same decisions on any day.
+  const kept = path && decisions.length > 0 ? changePath(path, { as_of: asOf, due }) : path;
   const csv = kept?.replace("/check?", "/check.csv?");
   const findings = linkToFindings(result, "/findings.csv");
   const asked = wanted.compared ?? wanted.years ?? [];

@@ -27,6 +27,7 @@ import { type Found, largestTotal, pageRows } from "../search/search-reports.ts"
 import { simplify, split } from "../search/words.ts";
 import { isOfOtherTables, writePageQuery, writeQuery } from "../search/write-query.ts";
 import { writeSimilar } from "../similar-ids.ts";
+import { listAuditYears } from "../totals.ts";
 import { cleanNote, listResult, resultColumns, writeVerdict } from "../verdict.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { adviseOnAuditee } from "./auditee.ts";
@@ -110,6 +111,7 @@ const formatTotal = (total = 0): string =>
 
 /** If a search finds the reports of more auditees, it does not link to each. */
 const mostAuditees = 3;
+/** The same of auditors. */
 const mostAuditors = 3;
 
 /** Links to the pages about what the search names. */
@@ -189,8 +191,10 @@ function writeChoices({ text, filters, readings, found: { totals } }: SearchResu
 /** A form that narrows the search. */
 function writeFilters({ facts }: PageContext, { text, filters, readings, found }: SearchResult): Html {
   const { criteria } = readings[found.chosen ?? 0] ?? {};
-  const known = facts?.totals?.totals_by_state.map((total) => total.audit_year ?? "") ?? [];
-  const years = [...new Set([...known, filters.year ?? ""])].filter(Boolean).sort().reverse();
+  const years = [...new Set([...listAuditYears(facts?.totals), filters.year ?? ""])]
+    .filter(Boolean)
+    .sort()
+    .reverse();
   const option = (value: string, name: string, chosen = "") =>
     html`<option value="${value}"${value === chosen && html` selected`}>${name}</option>`;
   return html`<form action="/search" class="narrow only-screen" aria-label="Narrow the search"><input type="hidden" name="q" value="${text}">

@@ -38,8 +38,9 @@ export function identifyVisitor({ ip }: FastifyRequest, { raw }: FastifyReply): 
   return { address: ip, left: leaving.signal };
 }
 
-/** Runs a statement that has at least one row for a visitor, and returns the rows. */
+/** At least one row. */
 type Rows<Row> = [Row, ...Row[]];
+/** Runs a statement for a visitor, and returns its rows. The statement must have at least one. */
 export type LimitedQuery = <Row extends object>(
   visitor: Visitor,
   statement: string,

@@ -1,5 +1,5 @@
--- Groups of fewer than 20 reports have no rows, so the groups of a year do not add up to all auditees of a kind, and a median of them would be
--- wrong. Another year's group has an exact one.
+-- Groups of fewer than 20 reports have no rows, so a median over all sizes of auditees would leave some reports out. The same group in
+-- another year has an exact median.
 create or replace function publication.choose_newest_peers(asked_type text, expended bigint)
 returns jsonb
 language sql stable security invoker set search_path = ''
@@ -14,4 +14,4 @@ as $$
   limit 1
 $$;
 comment on function publication.choose_newest_peers is
-  'Returns the newest year with 20 or more public reports of auditees of a kind and size: how many there are, and the median of their findings. Returns null if no year has as many.';
+  'Returns the newest year with 20 or more public reports of auditees of a kind and size, how many there are, and the median of their findings. Returns null if no year has 20.';

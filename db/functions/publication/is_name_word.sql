@@ -1,3 +1,4 @@
+-- A plan for any word would not know how common this one is.
 create or replace function publication.is_name_word(kind text, word text)
 returns boolean
 language plpgsql stable strict security invoker

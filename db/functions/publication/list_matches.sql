@@ -1,7 +1,7 @@
--- Up to 1,000 matches are sorted: those with all_words in the name or by the auditor with exactly this name first, then the newest. If there are more, PostgreSQL usually
--- reads the newest from the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
--- would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If the criteria name an agency or
--- a city, matches already has the newest reports.
+-- Up to 1,000 matches are sorted: first those with all_words in the name, then those whose auditor has exactly this name, then the newest.
+-- If there are more, PostgreSQL usually reads the newest from the index of their dates. Reports of one year are together in this index,
+-- which PostgreSQL does not know: it would read all later years first. For searches with a year, "+ 0" keeps it from using the index. If
+-- the criteria name an agency or a city, matches already has the newest reports.
 create or replace function publication.list_matches(criteria jsonb, matches text[], skipped integer)
 returns jsonb
 language plpgsql stable security invoker set search_path = ''

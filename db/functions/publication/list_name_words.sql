@@ -1,4 +1,4 @@
--- Leaves out the words that extensions.name_words() adds to every name, and legal forms, because people add and leave out both.
+-- Leaves out the words that extensions.name_words() adds to every name, and legal forms, because people add or leave out both.
 create or replace function publication.list_name_words(written text)
 returns text[]
 language sql stable strict security invoker set search_path = ''
@@ -14,4 +14,4 @@ as $$
   )
 $$;
 comment on function publication.list_name_words is
-  'Returns the first ten words of a name by which it differs from others, each once: those with three or more letters that are neither small words nor legal forms.';
+  'Returns the first ten distinctive words of a name, each once: those with three or more letters that are neither small words nor legal forms.';

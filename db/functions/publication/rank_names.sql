@@ -1,7 +1,7 @@
 -- A name that lacks one of the words is another auditee's, however similar the rest is: "Orchard Affordable Housing" is not
 -- "Grenite Affordable Housing". So each word is compared with the most similar word of the name. One wrong letter leaves at least 0.3 of a
--- word's trigrams, or 0.25 if it has four letters or fewer. Swapped letters leave less, so they are swapped back. Only the 50 names that are
--- most similar as a whole are compared in this way, because it takes ten times as long.
+-- word's trigrams, or 0.25 if it has four letters or fewer. Swapped letters leave less, so they are swapped back. This takes ten times as
+-- long as comparing whole names, so only the 50 names that are most similar as a whole are compared.
 create or replace function publication.rank_names(written text, words text[], names text[], spellings text[])
 returns jsonb
 language sql stable strict security invoker set search_path = ''
@@ -44,4 +44,4 @@ as $$
   select coalesce(jsonb_agg(ranked.name order by ranked.similarity desc, ranked.whole_similarity desc, ranked.name), '[]') from ranked
 $$;
 comment on function publication.rank_names is
-  'Returns up to five of the names that have a word similar to each of these words, those with the most similar words first. The spellings are those of the names that are compared.';
+  'Returns up to five of the names that have a word similar to each of these words, those with the most similar words first. Each name has a spelling, which is what is compared.';

@@ -1,6 +1,6 @@
 -- The pages' search for findings. It reads only the public tables, so a suppressed submission is like one that does not exist. The
--- table has the newest findings first. The settings make PostgreSQL read it in this order, and stop at the 10,001st match. Without an index,
--- it would read the words of each finding.
+-- table has the newest findings first. The settings make PostgreSQL read it in this order, stop at the 10,001st match, and find words by
+-- their indexes, because a scan would read the words of each finding.
 create or replace function publication.search_findings(criteria jsonb, skipped integer default 0)
 returns jsonb
 language plpgsql stable security definer

@@ -1,6 +1,7 @@
--- Compares at most 3,000 names that have the words of the text, except that one or two words are spelled differently. If none is similar, does
--- the same with names and cities, then with names in which one word ends like the misspelled one, and last with auditors. Of these, only the
--- first two words are compared, because most firms are "… and Associates" or the like.
+-- Compares at most 3,000 names that have the words of the text, except one or two that may be spelled differently. If none is similar, does
+-- the same with names and cities, then with names in which one word ends like the misspelled one, and last with auditors. For auditors,
+-- only the first two words are compared, because most firms are "… and Associates" or the like. Plans are made for each pass, because they
+-- depend on how common the words are.
 --
 -- The indexes find names of all states. If states are given, up to 20,000 names are read, and only those in one of the states are compared.
 create or replace function publication.suggest_names(written text, in_states text default '', kind text default '')
@@ -24,10 +25,10 @@ declare
 begin
   foreach pass in array array['names', 'names and cities', 'names with an ending', 'auditors'] loop
     continue when all_words = '{}' or kind <> '' and (kind = 'auditor') <> (pass = 'auditors');
-    -- Names were compared that have all of the words but one.
+    -- The pass before it compared the names that have all of the words but one.
     continue when pass = 'names and cities' and true = all (known);
     if pass = 'names with an ending' then
-      -- Where exactly one word is misspelled, perhaps in its first letters.
+      -- If exactly one word is misspelled, its first letters may be wrong.
       continue when cardinality(array_positions(known, false)) <> 1;
       ending := words[array_position(known, false)];
       continue when length(ending) < 4;
@@ -74,7 +75,7 @@ begin
         limit most
       )
     ), candidates as (
-      -- Most names are in several reports.
+      -- Most names are in several reports, so each is compared once.
       select
         read.name,
         extensions.unaccent(concat_ws(', ', "left"(read.name, 200), "left"(read.city, 100))) as spelling

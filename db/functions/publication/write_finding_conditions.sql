@@ -10,7 +10,7 @@ as $$
     -- With "exists", PostgreSQL would read all awards first.
     ' and (' || case
       when criteria ?| array['requirement', 'material_weakness', 'significant_deficiency', 'questioned_costs', 'repeat']
-        then 'findings.has_equal_rows' || case when criteria ? 'direct' and max(programs.alns) is null then ' and findings.is_direct <> ''Both''' else '' end
+        then 'findings.has_equal_rows'
     end
     || ' or (select true from disclosed.findings as rows'
     ' join disclosed.federal_awards as awards on awards.report_id = rows.report_id and awards.award_reference = rows.award_reference'

@@ -1,7 +1,7 @@
--- A misspelled word is nearly always one that no name has, so all others are looked for as they are. That leads to few names, and reading
--- the index of a whole word takes a tenth of the time of reading that of a beginning: a third of all names have words that begin with "co".
--- So no more than two words are looked for by their beginnings. If names have all of the words, but none has them together, one of them
--- is another word, misspelled.
+-- Nearly always, no name has a misspelled word, so words that names have are looked for as they are. This finds few names. Reading the
+-- index for a beginning takes ten times as long as for a whole word: a third of all names have words that begin with "co". So at most two
+-- words are looked for by their beginnings. If names have each of the words, but no name has all of them, one word is a misspelling of
+-- another.
 create or replace function publication.write_names_query(words text[], known boolean[])
 returns tsquery
 language sql stable strict security invoker set search_path = ''
@@ -39,4 +39,4 @@ as $$
   end::tsquery
 $$;
 comment on function publication.write_names_query is
-  'Returns a query for names that have the known words, and words that begin with the same two or three letters as the first two of the others, or would if two neighboring letters were swapped. If all words are known, one of them may differ in this way.';
+  'Returns a query for names that have the known words, and words that begin with the same two or three letters as the first two unknown ones, or would if two neighboring letters were swapped. If all words are known, one of them may differ in this way.';
