@@ -56,23 +56,25 @@ grant gateway, api_public, api_tribal to authenticator with inherit false, set t
 -- The report service serves the pages if the site has no process of its own.
 grant site to report_service with inherit true, set false;
 
--- PostgREST applies the settings of the JWT's role, not of the role that request.authorize() switches to. Pages without an
--- order must neither overlap nor miss rows, so every scan starts at the first block, and no parallel worker interleaves rows.
-alter role gateway set synchronize_seqscans = off;
-alter role gateway set max_parallel_workers_per_gather = 0;
+-- PostgreSQL applies the settings of a login role when PostgREST connects. PostgREST itself would apply those of the role gateway,
+-- but from version 16.0 on, it forgets them while the database is unreachable, until it reloads its configuration.
+--
+-- Pages without an order must neither overlap nor miss rows, so every scan starts at the first block, and no parallel worker
+-- interleaves rows.
+alter role authenticator set synchronize_seqscans = off;
+alter role authenticator set max_parallel_workers_per_gather = 0;
 -- An index-only scan would return rows in the order of the index.
-alter role gateway set enable_indexonlyscan = off;
+alter role authenticator set enable_indexonlyscan = off;
 
 -- Memory for each sort and each hash table of a request. A page of 20,000 sorted rows fits into it, so PostgreSQL keeps only
--- these rows instead of writing the whole table to disk. docs/operations.md (Memory) counts it for each connection. In kilobytes,
--- because PostgREST 12.0.2 turns role settings into lower case, and PostgreSQL refuses '64mb'.
-alter role gateway set work_mem = 65536;
+-- these rows instead of writing the whole table to disk. docs/operations.md (Memory) counts it for each connection.
+alter role authenticator set work_mem = '64MB';
 -- By default, a hash table may take twice as much.
-alter role gateway set hash_mem_multiplier = 1;
+alter role authenticator set hash_mem_multiplier = 1;
 
 -- Public tables stay in memory (docs/decisions/0014-layout-of-large-tables.md), so a random read costs hardly more than a
 -- sequential one. Roles have the setting, because the configuration of a managed server may belong to others.
-alter role gateway set random_page_cost = 1.1;
+alter role authenticator set random_page_cost = 1.1;
 alter role report_service set random_page_cost = 1.1;
 alter role site set random_page_cost = 1.1;
 

@@ -115,7 +115,7 @@ describe("docker-compose.small.yml", () => {
 
   test("follows the rules of docs/operations.md for two connections and responses of 60 MB", () => {
     const [connections, response] = [Number(small.postgrest?.environment?.PGRST_DB_POOL), 60];
-    expect(small.postgrest?.environment?.PGOPTIONS).toBe("-c single_audit.max_rows=1000");
+    expect(small.postgrest?.environment?.PGRST_DB_MAX_ROWS).toBe("1000");
     const read = (name: string) => readMegabytes(small[name]?.mem_limit);
     expect(read("postgrest")).toBeGreaterThan(64 + connections * 5.5 * response);
     // A small data set needs only half of the 512 MB.

@@ -36,19 +36,19 @@ const readTable = async (table: string, columns = "*", condition = "true") => {
   return found.map(({ row }) => row as Record<string, unknown>);
 };
 
+// PostgREST 16 forgets the settings of roles if it cannot read them, which PGRST_DB_CONFIG=false makes every version do.
 describe.each([
-  ["indexes", "-c seq_page_cost=1000"],
-  ["hash and merge joins", "-c enable_nestloop=off -c work_mem=64kB"],
-])("if the planner prefers %s", (_what, settings) => {
+  ["indexes, and PostgREST has read no settings", "-c seq_page_cost=1000", { PGRST_DB_CONFIG: "false" }],
+  ["hash and merge joins", "-c enable_nestloop=off -c work_mem=64kB", {}],
+])("if the planner prefers %s", (_what, settings, environment) => {
   let service: ScratchService;
   beforeAll(async () => {
-    // PostgREST applies the settings of the role gateway only if it logs in as a member.
     const url = Object.assign(new URL(database.url), {
       username: "authenticator",
       password: "authenticator",
     });
     url.search = `options=${encodeURIComponent(settings)}`;
-    service = await startScratchService(url.href);
+    service = await startScratchService(url.href, environment);
   });
   afterAll(() => service?.stop());
 
@@ -103,13 +103,13 @@ describe.each([
   });
 });
 
-/** Runs request.authorize() with the settings of the role gateway, then explains a query. */
+/** Runs request.authorize() with the settings of PostgREST's login, then explains a query. */
 async function explain(table: string, sql: string, more: Record<string, string> = {}): Promise<string> {
   const { client } = database;
   const headers = { "x-api-key-sha256": createHash("sha256").update("DEMO_KEY").digest("hex"), ...more };
   await client.query("begin");
   await client.query(`select set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true)
-     from pg_db_role_setting cross join unnest(setconfig) as setting where setrole = 'gateway'::regrole`);
+     from pg_db_role_setting cross join unnest(setconfig) as setting where setrole = 'authenticator'::regrole`);
   await client.query(
     `select set_config('request.method', 'GET', true), set_config('request.path', $1, true),
      set_config('request.headers', $2, true), set_config('role', 'gateway', true)`,

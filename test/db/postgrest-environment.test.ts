@@ -6,7 +6,7 @@ import { startScratchService } from "../support/scratch-service.ts";
 const database = usePublishedDatabase();
 
 it("scripts/stack/postgrest.env has the same settings as request.pre_config()", async () => {
-  const { PGRST_DB_PRE_CONFIG, PGRST_DB_POOL_MAX_LIFETIME, ...repeated } = dotenv.load(
+  const { PGRST_DB_PRE_CONFIG, PGRST_DB_POOL_MAX_LIFETIME, PGRST_DB_MAX_ROWS, ...repeated } = dotenv.load(
     "scripts/stack/postgrest.env",
   );
   await database.client.query(`select ${PGRST_DB_PRE_CONFIG}()`);
@@ -17,12 +17,12 @@ it("scripts/stack/postgrest.env has the same settings as request.pre_config()", 
   }
 });
 
-it("a response has fewer rows if single_audit.max_rows is set, as in docker-compose.small.yml", async () => {
+it("the environment alone limits the rows of a response, as in docker-compose.small.yml", async () => {
   await database.client.query(
     `insert into disclosed.general (report_id, auditee_uei, is_public)
      select 'R' || n, 'UEI', true from generate_series(1, 3) as n`,
   );
-  const service = await startScratchService(database.url, { PGOPTIONS: "-c single_audit.max_rows=2" });
+  const service = await startScratchService(database.url, { PGRST_DB_MAX_ROWS: "2" });
   onTestFinished(service.stop);
   expect((await service.request("/general?limit=3")).json).toHaveLength(2);
 });

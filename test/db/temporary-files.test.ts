@@ -36,7 +36,6 @@ it("a page of 20,000 sorted rows writes no file", async () => {
 });
 
 it("a request that would exceed the limit is refused, and the next one is served", async () => {
-  // A superuser gets no settings of the role gateway.
   const url = new URL(database.url);
   url.search = `options=${encodeURIComponent("-c work_mem=64kB -c temp_file_limit=1MB")}`;
   const service = await startScratchService(url.href);

@@ -8,8 +8,6 @@ as $$
     -- keep it until it is retired.
     set_config('pgrst.db_schemas', string_agg(served_schemas.name, ',' order by served_schemas.place), false),
     set_config('pgrst.db_pre_request', 'request.authorize', false),
-    -- Existing clients page by 20,000 rows. A small host serves fewer at a time (docker-compose.small.yml).
-    set_config('pgrst.db_max_rows', coalesce(nullif(current_setting('single_audit.max_rows', true), ''), '20000'), false),
     set_config('pgrst.openapi_mode', 'follow-privileges', false),
     -- There is one token, the gateway's, and checking its signature in every request takes a fifth of PostgREST's time. So
     -- PostgREST checks it once a minute, and refuses a token signed with an old secret up to a minute late. PostgREST 14 and

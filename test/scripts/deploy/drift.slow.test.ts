@@ -14,7 +14,8 @@ const expectDeploy = async (args: string[], code: number, text: string | RegExp)
 /** Changes that no later deployment or refresh undoes, each with its line in the plan. */
 const durable = {
   "alter role gateway set enable_seqscan = off": "+ alter role gateway set enable_seqscan = 'off'",
-  "alter role gateway reset synchronize_seqscans": "- alter role gateway set synchronize_seqscans = 'off'",
+  "alter role authenticator reset synchronize_seqscans":
+    "- alter role authenticator set synchronize_seqscans = 'off'",
   "alter table access.settings alter column token_retention set default '1 day'":
     "token_retention set default '1 day'::interval",
   "alter table access.downloads alter column report_id drop not null":
