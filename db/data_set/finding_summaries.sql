@@ -1,6 +1,6 @@
 -- Each public finding once, however many awards it concerns. Searches read the table from its first row, so the newest findings come first.
--- The words are those of whole texts, which the files may split over rows. They are stored apart from the rows (toast_tuple_target), so
--- that these stay small. The table takes 5 s for a million rows of findings, and its words take 0.6 s of CPU time for a thousand findings.
+-- The words are those of whole texts, which the files may split over rows. PostgreSQL stores those of rows of more than 2 kB apart
+-- (toast_tuple_target). The table takes 5 s for a million rows of findings, and its words take 0.6 s of CPU time for a thousand findings.
 create table disclosed_next.finding_summaries with (toast_tuple_target = 256) as
 select
   summaries.*,
@@ -15,11 +15,7 @@ from (
     findings.reference_number,
     general.auditee_state,
     general.entity_type,
-    coalesce(
-      array_agg(distinct awards.federal_agency_prefix || '.' || awards.federal_award_extension)
-        filter (where awards.federal_agency_prefix <> '' and awards.federal_award_extension <> ''),
-      '{}'
-    ) as alns,
+    coalesce(array_agg(distinct numbers.aln) filter (where numbers.aln is not null), '{}') as alns,
     -- The letters of all rows, each once.
     (
       select string_agg(distinct letters.letter, '' order by letters.letter)
@@ -43,15 +39,15 @@ from (
       findings.is_repeat_finding
     )) = 1 as has_equal_rows,
     -- The programs of the direct awards, and those of the others.
-    array_agg(distinct awards.federal_agency_prefix || '.' || awards.federal_award_extension)
-      filter (where awards.is_direct = 'Y' and awards.federal_agency_prefix <> '' and awards.federal_award_extension <> '') as direct_alns,
-    array_agg(distinct awards.federal_agency_prefix || '.' || awards.federal_award_extension)
-      filter (where awards.is_direct = 'N' and awards.federal_agency_prefix <> '' and awards.federal_award_extension <> '')
-      as passed_through_alns
+    array_agg(distinct numbers.aln) filter (where awards.is_direct = 'Y' and numbers.aln is not null) as direct_alns,
+    array_agg(distinct numbers.aln) filter (where awards.is_direct = 'N' and numbers.aln is not null) as passed_through_alns
   from disclosed_next.findings
   join disclosed_next.general on general.report_id = findings.report_id
   left join disclosed_next.federal_awards as awards on awards.report_id = findings.report_id
     and awards.award_reference = findings.award_reference
+  cross join lateral (
+    select nullif(awards.federal_agency_prefix, '') || '.' || nullif(awards.federal_award_extension, '')
+  ) as numbers (aln)
   group by
     general.report_id, general.auditee_uei, general.audit_year, general.fac_accepted_date, findings.reference_number,
     general.auditee_state, general.entity_type

@@ -117,7 +117,7 @@ export const readers: Record<string, Reader> = {
     read: (text) =>
       split(text).includes(" ")
         ? {
-            criteria: { name_and_city: text },
+            criteria: { name_and_city: text, only_if_nothing: true },
             words: `of auditees whose name and city have the words “${text}”`,
           }
         : undefined,
@@ -125,7 +125,7 @@ export const readers: Record<string, Reader> = {
   nameBeginnings: {
     examples: ["Univ Alask"],
     read: readWords((beginnings) => ({
-      criteria: { name_beginnings: beginnings },
+      criteria: { name_beginnings: beginnings, only_if_nothing: true },
       words: `of auditees whose name has words that begin with “${beginnings}”`,
     })),
   },

@@ -15,7 +15,7 @@ declare
 begin
   for criteria in select reading from jsonb_array_elements(readings) as reading limit 20 loop
     matches := '{}';
-    if chosen is null or not criteria ?| array['name_and_city', 'name_beginnings', 'only_if_nothing'] then
+    if chosen is null or not criteria ? 'only_if_nothing' then
       execute format(
         'select array(select general.report_id from disclosed.general where %s limit 1001)',
         publication.write_search_conditions(criteria)
