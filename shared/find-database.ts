@@ -36,8 +36,9 @@ export function findDatabaseUrl(
   return url.href;
 }
 
-/** Wrong credentials or a missing database: waiting does not help. */
-const permanent = new Set(["28P01", "28000", "3D000"]);
+/** Returns whether waiting may help against a failed connection: not against wrong credentials or a missing database. */
+export const isTransient = (error: unknown): boolean =>
+  !["28P01", "28000", "3D000"].includes((error as { code?: string }).code ?? "");
 
 /**
  * Waits until the database accepts connections.
@@ -49,7 +50,7 @@ export async function waitForDatabase(connectionString: string, milliseconds: nu
     try {
       return await (await connect(connectionString, "db-deploy")).end();
     } catch (error) {
-      if (!permanent.has((error as { code?: string }).code ?? "") && Date.now() < giveUpAt) continue;
+      if (isTransient(error) && Date.now() < giveUpAt) continue;
       const { hostname, port } = new URL(connectionString);
       const where = `${decodeURIComponent(hostname)}:${port || 5432}`;
       throw new Error(`Cannot connect to the database at ${where}: ${describeError(error)}.`, {

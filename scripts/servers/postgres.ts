@@ -6,6 +6,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { connect } from "../../shared/connect.ts";
+import { isTransient } from "../../shared/find-database.ts";
 import { type Program, thisPlatform, unprivilegedId, wrapCommand } from "./run-program.ts";
 
 const databaseName = "single_audit";
@@ -151,9 +152,8 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
 
 /** Creates the database, unless it exists. Returns false if the server does not accept connections yet. */
 async function createDatabase(serverUrl: string): Promise<boolean> {
-  const client = await connect(serverUrl, "stack").catch((error: { code?: string }) => {
-    // 57P03: the server is starting up.
-    if (!["ECONNREFUSED", "57P03", "ECONNRESET"].includes(error.code ?? "")) throw error;
+  const client = await connect(serverUrl, "stack").catch((error) => {
+    if (!isTransient(error)) throw error;
   });
   if (client === undefined) return false;
   try {

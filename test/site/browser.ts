@@ -37,7 +37,9 @@ export async function startBrowser() {
       "--no-pings",
       "--font-render-hinting=none",
     ];
-    const launch = () => chromium.launch({ executablePath, env, args });
+    const launchOnce = () => chromium.launch({ executablePath, env, args });
+    // On a busy machine, Chromium sometimes crashes while it starts.
+    const launch = () => launchOnce().catch(launchOnce);
     let browser = await launch();
     return {
       /** Returns the browser. Restarts it if it has crashed. */
