@@ -11,7 +11,7 @@ import { sendSpreadsheet } from "../send-csv.ts";
 import { listAuditYears } from "../totals.ts";
 import { type CheckList, writeId } from "./check-reports.ts";
 import { hasChanged } from "./compare-years.ts";
-import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
+import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions, wasAccepted } from "./decisions.ts";
 import { nameList, readList } from "./read-list.ts";
 import { type Asked, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
 import { writeCheckTable, writeComparisonTable, writeDecisionTable } from "./write-check-rows.ts";
@@ -73,7 +73,8 @@ export function serveCheck(
       throw new DatabaseUnavailable("The database has not yet answered, so the audit years are unknown.");
     const checked = await check(identifyVisitor(request, reply), list, wanted);
     const asOf = wanted.asOf ?? writeEasternDate(new Date());
-    const decisions = listDecisions(checked, asOf);
+    const listed = listDecisions(checked, asOf);
+    const decisions = listed.filter((decision) => wasAccepted(decision, asOf));
     const due = wanted.due ?? chooseDueFilter(decisions, asOf);
     const shownDecisions = filterDecisions(decisions, due, asOf).sort(decisionSorts[wanted.sort ?? "due"]);
     const path = writePath({ ...typed, ...writeWanted(wanted) });
@@ -82,7 +83,7 @@ export function serveCheck(
     );
     return {
       ...{ typed, list, wanted, checked, shownEntries, path, asOf },
-      ...{ due, decisions, shownDecisions },
+      ...{ due, decisions, shownDecisions, laterDecisions: listed.length - decisions.length },
     };
   };
   app.register(async (posts) => {
