@@ -18,7 +18,8 @@ import {
   filterDecisions,
 } from "../check/decisions.ts";
 import { type List, mayBeId, mostEntries } from "../check/read-list.ts";
-import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
+import { mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
+import type { CheckResult } from "../check/run-check.ts";
 import {
   describeAnswer,
   describeMissing,
@@ -51,27 +52,6 @@ import {
 } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
-
-/** A list, and what was found for it. */
-interface CheckResult {
-  /** What was typed. */
-  typed: Asked;
-  list: List;
-  wanted: Wanted;
-  checked: CheckedEntry[];
-  /** Those that are beside each other if years are compared. */
-  shownEntries: CheckedEntry[];
-  /** The path that shows the same result. Undefined if the list is too long for an address. */
-  path: string | undefined;
-  /** The day on which management decisions are judged. */
-  asOf: string;
-  /** All management decisions on reports accepted by that day, and those that the page shows, in their order. */
-  decisions: Decision[];
-  shownDecisions: Decision[];
-  /** How many are on reports that were accepted later. */
-  laterDecisions: number;
-  due: DueFilter;
-}
 
 const title = "Check a list";
 
