@@ -7,12 +7,14 @@ import { endConnection, sessionLimits, watchSession } from "./watch-session.ts";
  * Runs work on a new connection, as the role publisher. If PostgreSQL stops answering, the work's queries fail within two
  * minutes.
  *
+ * @param report is told if a commit waits for a replica
  * @throws Error that names the server if the connection fails; PoolerRefused
  */
 export async function withPublisher<Result>(
   config: ClientConfig,
   work: (client: Client) => Promise<Result>,
   limits = sessionLimits,
+  report: (line: string) => void = () => {},
 ): Promise<Result> {
   const client = new Client({
     ...config,
@@ -23,7 +25,7 @@ export async function withPublisher<Result>(
   });
   // If the connection breaks, the running query fails, so this event needs no handler.
   client.on("error", () => {});
-  const unwatch = watchSession(client, config, limits);
+  const unwatch = watchSession(client, config, limits, report);
   try {
     await openSession(client);
     return await work(client);

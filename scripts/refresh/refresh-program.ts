@@ -117,8 +117,9 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
   const options = command.opts<Options>();
   const from = options.from ?? config.source;
   const print = (line: string) => void context.stdout.write(`${line}\n`);
+  const report = (line: string) => void context.stderr.write(`${line}\n`);
   const asPublisher = <Result>(work: (client: Client) => Promise<Result>) =>
-    withPublisher(config.database, work);
+    withPublisher(config.database, work, undefined, report);
   const { release, requests } = options;
   if (options.status) {
     const entries = await asPublisher((client) => readHistory(client, 20));
@@ -150,7 +151,6 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
   } else if (from === undefined) {
     command.error("error: set --from (or REFRESH_SOURCE) to the files to publish");
   } else {
-    const report = (line: string) => void context.stderr.write(`${line}\n`);
     const { publicData, storage } = config;
     const wanted = { ...options, from, publicData, storage, report };
     await asPublisher((client) => runRefresh(client, wanted, print));

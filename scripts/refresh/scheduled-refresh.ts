@@ -57,7 +57,7 @@ async function attempt({ config, metrics }: ScheduleParts, from: string, run: Lo
   const options = { from, publicData, storage, report: (line: string) => run.info(line) };
   try {
     const refresh = (client: Client) => refreshDataSet(client, options);
-    const { outcome } = await withPublisher(config.database, refresh, config.limits);
+    const { outcome } = await withPublisher(config.database, refresh, config.limits, options.report);
     if (outcome === "published") recordDuration();
     metrics.lastSuccess.setToCurrentTime();
     metrics.runs.inc({ outcome });

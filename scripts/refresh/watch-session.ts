@@ -24,15 +24,25 @@ const internals = (client: Client) => client as unknown as Internals;
  * statement may take hours. But if PostgreSQL does not answer, has no such session, or waits for a statement that the
  * client has sent, the session is broken off: its queries then fail with the reason.
  *
+ * @param report is told once if a commit waits for a replica, for however long that is
  * @returns a function that ends the watch
  */
-export function watchSession(client: Client, config: ClientConfig, limits: SessionLimits): () => void {
+export function watchSession(
+  client: Client,
+  config: ClientConfig,
+  limits: SessionLimits,
+  report: (line: string) => void,
+): () => void {
   const stop = new AbortController();
   const watch = async () => {
     let wellAt = performance.now();
+    let waits = 0;
     for (;;) {
       await sleep(limits.check, undefined, { signal: stop.signal });
-      const problem = await findProblem(client, config, limits);
+      const { problem, isUnconfirmed = false } = await inspect(client, config, limits);
+      waits = isUnconfirmed ? waits + 1 : 0;
+      // The first time, it may have been about to end.
+      if (waits === 2) report(waitsForReplica);
       if (problem === undefined) wellAt = performance.now();
       else if (performance.now() - wellAt > limits.silence && !stop.signal.aborted) {
         const seconds = Math.round(limits.silence / 100) / 10;
@@ -45,11 +55,14 @@ export function watchSession(client: Client, config: ClientConfig, limits: Sessi
   return () => stop.abort();
 }
 
-async function findProblem(
+const waitsForReplica =
+  "A commit is waiting for a replica. This program continues when a replica confirms it (docs/scaling.md, Failover).";
+
+async function inspect(
   client: Client,
   config: ClientConfig,
   { silence }: SessionLimits,
-): Promise<string | undefined> {
+): Promise<{ problem?: string; isUnconfirmed?: boolean }> {
   const limit = Math.min(silence, 10_000);
   const other = new Client({
     ...config,
@@ -61,16 +74,19 @@ async function findProblem(
   try {
     await other.connect();
     const { processID: pid } = internals(client);
-    const { rows } = await other.query<{ is_idle: boolean }>(
-      "select state like 'idle%' as is_idle from pg_catalog.pg_stat_activity where pid = $1",
+    const { rows } = await other.query<{ is_idle: boolean; is_unconfirmed: boolean }>(
+      `select state like 'idle%' as is_idle, wait_event is not distinct from 'SyncRep' as is_unconfirmed
+       from pg_catalog.pg_stat_activity where pid = $1`,
       [pid],
     );
-    if (rows[0] === undefined) return "PostgreSQL has ended the session";
+    const [session] = rows;
+    if (session === undefined) return { problem: "PostgreSQL has ended the session" };
     const isWaiting = !internals(client).readyForQuery;
-    return rows[0].is_idle && isWaiting ? "PostgreSQL did not receive the statement" : undefined;
+    if (session.is_idle && isWaiting) return { problem: "PostgreSQL did not receive the statement" };
+    return { isUnconfirmed: session.is_unconfirmed };
   } catch (error) {
     // It may have too many connections, but it answers.
-    return error instanceof DatabaseError ? undefined : "PostgreSQL does not answer";
+    return error instanceof DatabaseError ? {} : { problem: "PostgreSQL does not answer" };
   } finally {
     await endConnection(other);
   }

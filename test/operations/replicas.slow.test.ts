@@ -174,6 +174,22 @@ describe("without a replica", () => {
     await setStandbys("nobody");
   });
 
+  it("a refresh says once that it waits for a replica, and goes on when there is one", async () => {
+    const lines: string[] = [];
+    const waiting = withPublisher(
+      { connectionString: own.url },
+      (client) => client.query("select pg_logical_emit_message(true, 'test', '')"),
+      { check: 50, silence: 60_000 },
+      (line) => lines.push(line),
+    );
+    await expect.poll(() => lines).toEqual([expect.stringMatching(/^A commit is waiting for a replica\./)]);
+    await sleep(300);
+    await setStandbys("");
+    await waiting;
+    await setStandbys("nobody");
+    expect(lines).toHaveLength(1);
+  });
+
   it("the use of keys is recorded all the same", async () => {
     const [{ record_key_use: recorded }] = await query("select access.record_key_use($1)", [
       hashes.slice(0, 5).map((hash) => Buffer.from(hash, "hex")),
