@@ -58,8 +58,15 @@ cat > "$archive" <<YAML
 YAML
 "$here/release.sh" "$restored"
 # Until then, requests get 503.
-kubectl exec --namespace=single-audit deployment/refresher -- node --import tsx scripts/refresh.ts "$ledger" ${place:+"$place"}
+backup="kubectl create --namespace single-audit --filename $here/backup.yaml"
+if ! kubectl exec --namespace=single-audit deployment/refresher -- node --import tsx scripts/refresh.ts "$ledger" ${place:+"$place"}; then
+  cat >&2 <<TEXT
+PostgreSQL is restored, but requests get 503, because the ledger was not read. If this cluster cannot reach the ledger of the
+original, copy its files, and continue the copy (docs/operations.md, The ledger). After that, run: $backup
+TEXT
+  exit 1
+fi
 if ! kubectl create --namespace=single-audit --filename="$here/backup.yaml"; then
-  echo "PostgreSQL is restored, but its first backup did not start. Run: kubectl create --namespace single-audit --filename $here/backup.yaml" >&2
+  echo "PostgreSQL is restored, but its first backup did not start. Run: $backup" >&2
   exit 1
 fi

@@ -37,6 +37,7 @@ async function fakeKubectl(commands: Record<string, string> = {}) {
     present = "",
     applied = "",
     backup = "",
+    ledger = "",
     rollout = "",
   } = commands;
   const script = `#!/bin/sh
@@ -48,6 +49,7 @@ case "$*" in
   *" logs "*) ${logs || ":"} ;;
   *"rollout status"*) ${rollout || ":"} ;;
   *backup.yaml) ${backup || ":"} ;;
+  *"refresh.ts --"*-ledger*) ${ledger || ":"} ;;
   *"get cluster/postgres "*"={.spec"*) ${spec || ":"} ;;
   *"get cluster/postgres --output"*) echo True ;;
   *"get cluster/postgres "*) ${cluster || ":"} ;;
@@ -250,19 +252,26 @@ describe.runIf(hasKubectl)("a restore", () => {
     return copy;
   }
 
-  test("whose first backup does not start says how to start it", async () => {
+  test.each([
+    [
+      "first backup does not start",
+      { backup: "exit 1" },
+      /^PostgreSQL is restored, .* did not start\. .*backup\.yaml$/m,
+    ],
+    [
+      "ledger cannot be read",
+      { ledger: "exit 1" },
+      /^PostgreSQL is restored, .*get 503.* The ledger\).*backup\.yaml$/ms,
+    ],
+  ])("whose %s says what to run", async (_what, failure, message) => {
     const copy = await copyDeployment();
-    const { bin } = await fakeKubectl({
-      ...working,
-      kustomize: `${realKubectl} kustomize "$2"`,
-      backup: "exit 1",
-    });
+    const { bin } = await fakeKubectl({ ...working, kustomize: `${realKubectl} kustomize "$2"`, ...failure });
     const { status, stderr } = await run(
       `${copy}/${kubernetes}/restore.sh`,
       [`${copy}/${kubernetes}/overlays/kind`, "--continue-ledger"],
       bin,
     );
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^PostgreSQL is restored, .*backup\.yaml$/m)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
   });
 
   test.each(["kind", "production"])(
