@@ -22,3 +22,7 @@ export const describeSuccessor = (successor: Successor): string =>
 /** The same with a link. */
 export const linkSuccessor = (successor: Successor): Html =>
   html`replaced by <a href="/record/${successor.successor_id}">${successor.successor_id}</a>, ${describeAccepted(successor)}`;
+
+/** "The report 2023-06-GSAFAC-0000000001 was replaced by …", with a link. */
+export const writeReplaced = (successor: Successor): Html =>
+  html`The report <code class="id">${successor.report_id}</code> was ${linkSuccessor(successor)}.`;

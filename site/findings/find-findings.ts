@@ -3,6 +3,7 @@ import { programYears } from "../programs.ts";
 import { earlierFindings } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import { unknownIds } from "../similar-ids.ts";
+import { successors } from "../successors.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
 /** The rows on a page, as in publication.search_findings(). */
@@ -51,6 +52,8 @@ const found = z.object({
   is_cut: z.boolean().optional(),
   /** The IDs of the filters `auditee` and `u` that no public report has. */
   unknown: unknownIds.optional(),
+  /** Those of them that are IDs of reports that a public report replaced. */
+  replaced: successors.nullish(),
   related: relatedPrograms.nullish(),
   /** The numbers that are counted together, if a program is searched for with its letter codes. */
   numbers: relatedPrograms.nullish(),

@@ -452,8 +452,9 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
     result.found.programs.length === 0 && readings[0] && writePrograms(result, readings[0]);
   const found = html`<p class="lead" role="status">No public report was found for “${text}”.</p>`;
   // An ID is nothing else.
-  if (!isNarrowed && reportId !== undefined)
-    return html`${result.found.successor === undefined && found}${adviseOnReport(context, reportId, result.found.successor)}`;
+  const { successor } = result.found;
+  if (reportId !== undefined && (successor !== undefined || !isNarrowed))
+    return html`${successor === undefined && found}${adviseOnReport(context, reportId, successor)}`;
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });

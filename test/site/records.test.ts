@@ -456,15 +456,24 @@ describe("the page of a report", () => {
     const { status, text } = await get(`/record/${id(each)}`);
     expect(status).toBe(404);
     const answer = `replaced by <a href="/record/${id(30)}">${id(30)}</a>, accepted 2023-09-01`;
-    for (const path of [`/record/${id(each)}`, `/check?u=${id(each)}`, `/search?q=${id(each)}`])
+    for (const path of ["/record/", "/check?u=", "/search?q=", "/findings?u="].map((page) => page + id(each)))
       expect([path, (await get(path)).text]).toEqual([path, expect.stringContaining(answer)]);
     expect(text).not.toContain("suppressed");
+    const answers = [
+      await get(`/search?q=${id(each)}&year=2021`),
+      await get(`/findings?u=${id(each)},${id(20)}&year=2023`),
+    ];
+    for (const { text: narrowed } of answers) expect(narrowed).toContain(answer);
+    expect(answers[1]?.text).toContain(
+      `<a href="/findings?year=2023&amp;u=${id(30)},${id(20)}">Search with the newest report</a>`,
+    );
+    expect(answers[1]?.text).toContain(`No public report has this ID: ${id(20)}.`);
     expect((await get(`/check.csv?u=${id(each)}`)).text).toContain(
       `"replaced by ${id(30)}, accepted 2023-09-01"`,
     );
   });
 
-  it.each(["/check?u=", "/search?q="])(
+  it.each(["/check?u=", "/search?q=", "/findings?u="])(
     "says no more of a suppressed report that was replaced than of an unknown one: %s",
     async (path) => {
       const [replaced, unknown] = await Promise.all(
