@@ -92,7 +92,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   const chosen = found.chosen ?? 0;
   const reading = readings[chosen];
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
-  return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
+  return html`<p class="lead" role="status">${writeNoName(result, chosen)}${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeGroups(reading, found, found.totals[chosen])}
 ${writeNarrowedFindings(reading)}
 ${writeAuditors(reading, found)}
@@ -104,6 +104,18 @@ ${writeTexts(result)}
 ${found.rows.length === 0 ? writeNoPage(result.page, lastPage(result, chosen), linkToSearch(result.text, result.filters, result.asked)) : writeRows(reading, found)}
 ${writePages(result, chosen)}
 ${writeSource(context, result, reading)}`;
+}
+
+/** Says that no auditee has a name that was typed, if what was found is something else: a city, or only beginnings of its words. */
+function writeNoName({ readings, asked }: SearchResult, chosen: number): Content {
+  // If the visitor chose a reading, the others may have matches.
+  const earlier = asked === undefined ? readings.slice(0, chosen) : [];
+  const name = findNamed(earlier.filter(({ criteria }) => criteria.full_name === undefined));
+  return (
+    name !== undefined &&
+    readings[chosen]?.criteria.name === undefined &&
+    `No public report was found ${name.words}. `
+  );
 }
 
 const formatTotal = (total = 0): string =>

@@ -234,6 +234,27 @@ describe("a search", () => {
     expect(await count("Zzyzx")).toEqual([0, 2]);
   });
 
+  it.each([
+    [
+      "City of Saint Luke",
+      "No public report was found of auditees whose name has the words “City of Saint Luke”. 2 reports of auditees in the city “Saint Luke”.",
+    ],
+    [
+      "saint luke, LA 2023",
+      "No public report was found of auditees whose name has the words “saint luke”, in Louisiana, audit year 2023. 2 reports of auditees in the city “saint luke”, in Louisiana, audit year 2023.",
+    ],
+    [
+      "Clin Olymp",
+      "No public report was found of auditees whose name has the words “Clin Olymp”. 1 report of auditees whose name has words that begin with “Clin Olymp”.",
+    ],
+    ["Saint Bernard", "2 reports of auditees whose name has the words “Saint Bernard”."],
+    ["Iowa", "3 reports of all auditees, in Iowa."],
+    ["Iowa HHS", "1 report with awards of the agency Health and Human Services (93), in Iowa."],
+  ])("says first if no auditee has the name that was typed: %s", async (typed, lead) => {
+    const [, status] = /role="status">(.*?)<\/p>/s.exec((await search(typed)).text) ?? [];
+    expect(status).toBe(lead);
+  });
+
   it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
     const setEin = (ein: string) =>
       here.select(
