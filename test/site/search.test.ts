@@ -900,6 +900,16 @@ it("every reader of a search reads its own examples", () => {
     for (const example of examples) expect(read(example), `${name}: ${example}`).toBeDefined();
 });
 
+it.each(["/", "/search", "/findings", "/check", "/changes", "/totals"])(
+  "%s says in plain words for whom searches are limited",
+  async (page) => {
+    const { text } = await get(page);
+    expect(text).toContain("You and others at your internet address may together open 60 searches");
+    // The API's section of the home page is for programmers.
+    expect(text.replace(/<section [^>]*"(?:api|errors)".*<\/section>/s, "")).not.toMatch(/client IP/i);
+  },
+);
+
 it("shared caches keep no search, only the page of examples", async () => {
   const controls = [(await search("Polk")).headers, (await get("/search")).headers];
   expect(controls.map((headers) => headers["cache-control"])).toEqual([
