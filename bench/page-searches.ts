@@ -58,6 +58,8 @@ title XIX 2023
 Shelbey
 Univercity of Iowa
 Likcing County
+Sprngfeld Scool District
+Dpringfield Scool District
 incorporated county school district housinq
 ABCDEFGH1243
 zzyzx qwv

@@ -500,6 +500,23 @@ describe("a search", () => {
     if (narrowed.state) expect(listReports((await get(target)).text)).not.toEqual([]);
   });
 
+  it.each([
+    // Two misspelled words, and two mistakes in a word.
+    "Sprngfeld Scool District",
+    "Sprignfild Shcol Distrct",
+    // The first letter of one of the misspelled words is wrong.
+    "Dpringfield Scool District",
+    "Sprngfield Achool District",
+    "Aprignfield Scool",
+  ])("suggests a name of which two words are misspelled: %s", async (typed) => {
+    const setName = (name: string) =>
+      here.select("update disclosed.general set auditee_name = $2 where report_id = $1", [id(15), name]);
+    await setName("Springfield School District");
+    onTestFinished(async () => void (await setName("Gary")));
+    expect((await search(typed)).text).toContain(">Springfield School District</a></li>");
+    expect((await search(typed.replace(/Sc.*|Sh.*|Ac.*/, "Clinic"))).text).not.toContain("Similar names");
+  });
+
   it("suggests only names of auditees in the state that was typed", async () => {
     expect((await search("Polk Cuonty Florida")).text).not.toContain("POLK COUNTY, IOWA");
     expect((await search("Polk Cuonty")).text).toContain("POLK COUNTY, IOWA");
