@@ -54,6 +54,7 @@ Univ Alask
 Sch Dist
 Head Start
 Medicaid California
+CDBG
 title XIX 2023
 Shelbey
 Univercity of Iowa

@@ -520,13 +520,17 @@ begin
   if exists (
     select
     from (
-      select awards.federal_program_name from suppressed.federal_awards as awards
+      select
+        awards.federal_program_name,
+        min(awards.federal_agency_prefix || '.' || awards.federal_award_extension) as aln
+      from suppressed.federal_awards as awards
       where awards.federal_program_name <> '' group by awards.federal_program_name
       order by count(*)
       limit 3
     ) as hidden_names
     cross join lateral jsonb_to_recordset(
       publication.search_programs(hidden_names.federal_program_name) || publication.suggest_programs(hidden_names.federal_program_name)
+      || coalesce(publication.name_programs(array[hidden_names.aln]), '[]')
     ) as found (aln text, federal_program_name text, awards bigint)
     where not exists (
       select from disclosed.totals_by_program as totals
@@ -534,7 +538,7 @@ begin
       having any_value(totals.federal_program_name) is not distinct from found.federal_program_name and sum(totals.awards) = found.awards
     )
   ) then
-    return next 'publication.search_programs() or suggest_programs() finds programs of suppressed reports, or counts their awards.';
+    return next 'publication.search_programs(), suggest_programs() or name_programs() finds programs of suppressed reports, or counts their awards.';
   end if;
   if exists (
     select

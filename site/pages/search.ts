@@ -272,13 +272,16 @@ function writePrograms(
   { criteria }: Reading,
 ): Content {
   const { state, year } = criteria;
-  const links = [...programs, ...similarPrograms].map(({ aln, federal_program_name: name, awards }) => {
-    const search = [aln, state, year].filter(Boolean).join(" ");
-    return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
-  });
+  const isOther = ({ aln }: { aln: string }) => aln !== nameProgram(criteria);
+  const links = [...programs, ...similarPrograms]
+    .filter(isOther)
+    .map(({ aln, federal_program_name: name, awards }) => {
+      const search = [aln, state, year].filter(Boolean).join(" ");
+      return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
+    });
   return (
     links.length > 0 &&
-    html`<nav aria-label="Programs"><p>Reports with awards of a program with ${programs.length > 0 ? "this" : "a similar"} name:</p><ul>${links}</ul></nav>`
+    html`<nav aria-label="Programs"><p>Reports with awards of ${criteria.program === undefined ? "a program" : "other programs"} with ${programs.length > 0 ? "this" : "a similar"} name:</p><ul>${links}</ul></nav>`
   );
 }
 
