@@ -20,7 +20,7 @@ as $$
           'removed', changes.removed[:100]
         ),
         'reports', publication.describe_changed_reports(
-          changes.added[:100] || changes.changed[:100], changes.changed[:100], changes.changed_parts[:100]
+          changes.number, changes.added[:100] || changes.changed[:100], changes.changed[:100], changes.changed_parts[:100]
         )
       )
       order by changes.number desc
