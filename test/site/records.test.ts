@@ -604,7 +604,7 @@ describe("the page of an auditee", () => {
   it("has no group of fewer than 20 reports, and counts no suppressed report", async () => {
     const groups = await here.list(
       `select row(entity_type, expended_from, sum(submissions))::text from disclosed.totals_by_peer_groups
-       group by audit_year, entity_type, expended_from order by 1`,
+       group by audit_year, entity_type, expended_from order by row(entity_type, expended_from, sum(submissions))::text collate "C"`,
     );
     expect(groups).toEqual(["(,1000000,21)", "(local,,22)", "(local,1000000,20)"]);
   });

@@ -349,7 +349,7 @@ export const attacks: Record<string, string> = {
     "list_successors() knows what suppressed reports replace, or what replaces them",
   [`${recordChange}; ${rewrite("list_changes", "from disclosed.search_terms as terms", "from (select report_id, wanted_terms as terms from dissemination.general) as terms")}`]:
     "list_changes() counts reports that are suppressed now",
-  [`${recordChange}; ${withSuppressed("describe_changed_reports")}`]:
+  [`${recordChange}; ${withSuppressed("describe_changed_reports describe_results")}`]:
     "describe_changes() describes or names suppressed reports",
   [`update suppressed.general set auditee_uei = 'HHHHHHHH1234'; ${withSuppressed("suggest_ids")}`]:
     "suggest_ids() returns UEIs or EINs that only suppressed reports have",
