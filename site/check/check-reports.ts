@@ -19,6 +19,18 @@ const result = z.object({
 });
 export type CheckedResult = z.infer<typeof result>;
 
+const decision = z.object({
+  report_id: z.string(),
+  audit_year: z.string().nullable(),
+  fac_accepted_date: z.string().nullable(),
+  /** Its number within its chain of resubmissions. */
+  resubmission_version: z.number(),
+  /** A date such as 2026-01-31. Null if the report has no accepted date. */
+  due: z.string().nullable(),
+  findings: z.number(),
+});
+export type CheckedDecision = z.infer<typeof decision>;
+
 /** The newest report of an ID. */
 const checked = z.object({
   id: z.string(),
@@ -45,14 +57,7 @@ const checked = z.object({
   needs_decision: z.boolean(),
   management_decision_due: z.string().nullable(),
   /** The reports with findings (that concern the program or agency), including older ones, and when their decisions are due. */
-  decisions: z.array(
-    z.object({
-      report_id: z.string(),
-      audit_year: z.string().nullable(),
-      due: z.string().nullable(),
-      findings: z.number(),
-    }),
-  ),
+  decisions: z.array(decision),
 });
 /** A row of publication.check_reports(). */
 const checkedId = z.object({

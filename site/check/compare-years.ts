@@ -22,7 +22,7 @@ export const changes = {
   unclean: "No longer clean",
   clean: "Now clean",
   first: "A report only for the newest of these years",
-  missing: "An earlier report, none for the newest of these years",
+  missing: "An earlier report of any year, none for the newest of these years",
 } as const;
 export type Change = keyof typeof changes;
 

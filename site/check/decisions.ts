@@ -1,10 +1,9 @@
 import { addMonths } from "../format.ts";
 import { type DueState, judgeDue } from "../verdict.ts";
-import type { CheckedEntry } from "./check-reports.ts";
+import type { CheckedDecision, CheckedEntry } from "./check-reports.ts";
 
 /** A report with findings, and when the management decision on them is due. */
-export interface Decision {
-  report_id: string;
+export interface Decision extends CheckedDecision {
   /** What was typed into the list. */
   entry: string;
   auditee_name: string | null;
@@ -12,10 +11,6 @@ export interface Decision {
   auditee_ein: string | null;
   auditee_city: string | null;
   auditee_state: string | null;
-  audit_year: string | null;
-  findings: number;
-  /** A date such as 2026-01-31. Null if the report has no accepted date. */
-  due: string | null;
   state: DueState;
 }
 
@@ -62,6 +57,10 @@ export function listDecisions(checked: CheckedEntry[], asOf: string): Decision[]
 /** Without a choice, the recent decisions are listed, or all if the due date of none is recent. */
 export const chooseDueFilter = (decisions: Decision[], asOf: string): DueFilter =>
   filterDecisions(decisions, "recent", asOf).some(({ due }) => due !== null) ? "recent" : "all";
+
+/** Whether a report was already accepted on a day, as far as its data says. */
+export const wasAccepted = ({ fac_accepted_date: accepted }: Decision, asOf: string): boolean =>
+  accepted === null || accepted <= asOf;
 
 /** Chooses decisions by when they are due, seen from a day. */
 export function filterDecisions(decisions: Decision[], filter: DueFilter, asOf: string): Decision[] {

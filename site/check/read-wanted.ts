@@ -69,7 +69,9 @@ export function readWanted({ year, aln, as_of, due, sort, change, rows }: Asked,
     aln !== "" &&
       program === undefined &&
       `“${aln}” is neither a program’s number, such as 93.778, nor an agency, such as 93 or HHS. It was ignored.`,
-    as_of !== "" && !isDate(as_of) && `“${as_of}” is not a date, such as 2026-01-31. It was ignored.`,
+    as_of !== "" &&
+      !isDate(as_of) &&
+      `“${as_of}” is not a date from 1900 to 2099, such as 2026-01-31. It was ignored.`,
     due !== "" &&
       !isKey(dueFilters, due) &&
       `“${due}” is not a value of due: ${list(Object.keys(dueFilters))}. It was ignored.`,

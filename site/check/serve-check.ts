@@ -1,19 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DatabaseUnavailable } from "../../shared/web/database.ts";
 import { makeError, sendError } from "../../shared/web/error-responses.ts";
-import { writeEasternDate } from "../format.ts";
 import type { PageContext } from "../page-context.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { writeCheck } from "../pages/check.ts";
 import { refuseUnread } from "../read-filters.ts";
 import { identifyVisitor } from "../search/limit-queries.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
-import { listAuditYears } from "../totals.ts";
 import { type CheckList, writeId } from "./check-reports.ts";
-import { hasChanged } from "./compare-years.ts";
-import { chooseDueFilter, decisionSorts, filterDecisions, listDecisions } from "./decisions.ts";
-import { nameList, readList } from "./read-list.ts";
-import { type Asked, readAsked, readWanted, writeWanted } from "./read-wanted.ts";
+import { nameList } from "./read-list.ts";
+import { type Asked, readAsked, readWanted } from "./read-wanted.ts";
+import { type CheckResult, runCheck, writePath } from "./run-check.ts";
 import { writeCheckTable, writeComparisonTable, writeDecisionTable } from "./write-check-rows.ts";
 
 /** Enough for 1,000 entries, however a browser encodes them. */
@@ -25,65 +21,22 @@ export function serveCheck(
   { describeContext, sendPage }: PageRoutes,
   check: CheckList,
 ): void {
+  const run = (request: FastifyRequest, reply: FastifyReply, asked: Asked, { facts }: PageContext) =>
+    runCheck(asked, facts, (list, wanted) => check(identifyVisitor(request, reply), list, wanted));
   const showPage = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
     const context = await describeContext(request);
-    const result = asked.list === "" ? undefined : await runCheck(request, reply, asked, context);
-    const body = writeCheck(context, result);
-    return sendPage(request, reply, body, { isPrivate: result !== undefined });
+    const result = asked.list === "" ? undefined : await run(request, reply, asked, context);
+    return sendPage(request, reply, writeCheck(context, result), { isPrivate: result !== undefined });
   };
   const sendCsv = async (request: FastifyRequest, reply: FastifyReply, asked: Asked) => {
     if (readWanted(asked, []).unread.length > 0) return sendError(reply, refuseUnread("reports", "/check"));
     const context = await describeContext(request);
-    const result = await runCheck(request, reply, asked, context);
-    const { list, checked, shownEntries, shownDecisions, wanted, due, asOf } = result;
-    const isOfDecisions = wanted.rows === "decisions";
-    // With the day and the choice in its address, the file has the same decisions on any day. A posted list has no address.
-    const dated = Object.entries({ as_of: asOf, ...(isOfDecisions && { due }) }).filter(
-      ([parameter]) => asked[parameter as "as_of" | "due"] === "",
-    );
-    const hasDates = !wanted.compared || isOfDecisions;
+    const result = await run(request, reply, asked, context);
     return sendSpreadsheet(request, reply, context, {
-      ...(hasDates &&
-        dated.length > 0 &&
-        request.url.includes("?") && {
-          path: `${request.url}&${new URLSearchParams(dated)}`,
-        }),
-      name: [
-        isOfDecisions ? `decisions-${due}-as-of-${asOf}` : "check",
-        nameList(list.lines.map(writeId)),
-        wanted.years?.join("-") ?? (wanted.compared && "by-year"),
-        !isOfDecisions && wanted.change,
-        wanted.aln,
-      ],
-      ...(isOfDecisions
-        ? writeDecisionTable(shownDecisions, asOf, context.appUrl)
-        : wanted.compared
-          ? writeComparisonTable(shownEntries, wanted, context.appUrl)
-          : writeCheckTable(checked, wanted, asOf, context.appUrl)),
+      name: nameFile(result),
+      path: keepDay(request.url, result),
+      ...writeTable(result, context.appUrl),
     }).header("cache-control", "private, no-cache");
-  };
-  const runCheck = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    typed: Asked,
-    { facts }: PageContext,
-  ) => {
-    const [list, wanted] = [readList(typed.list), readWanted(typed, listAuditYears(facts?.totals))];
-    if (facts === undefined && wanted.compared?.length === 0)
-      throw new DatabaseUnavailable("The database has not yet answered, so the audit years are unknown.");
-    const checked = await check(identifyVisitor(request, reply), list, wanted);
-    const asOf = wanted.asOf ?? writeEasternDate(new Date());
-    const decisions = listDecisions(checked, asOf);
-    const due = wanted.due ?? chooseDueFilter(decisions, asOf);
-    const shownDecisions = filterDecisions(decisions, due, asOf).sort(decisionSorts[wanted.sort ?? "due"]);
-    const path = writePath({ ...typed, ...writeWanted(wanted) });
-    const shownEntries = checked.filter(
-      (entry) => !wanted.change || hasChanged(entry, wanted, wanted.change),
-    );
-    return {
-      ...{ typed, list, wanted, checked, shownEntries, path, asOf },
-      ...{ due, decisions, shownDecisions },
-    };
   };
   app.register(async (posts) => {
     posts.addContentTypeParser(
@@ -120,20 +73,41 @@ export function serveCheck(
   });
 }
 
+const isOfDecisions = ({ wanted }: CheckResult): boolean => wanted.rows === "decisions";
+
+/** "check-60-entries-2023", "decisions-past-as-of-2026-01-31-ABCDEFGH1234": what a file has. */
+const nameFile = (result: CheckResult) => {
+  const { list, wanted, due, asOf } = result;
+  return [
+    isOfDecisions(result) ? `decisions-${due}-as-of-${asOf}` : "check",
+    nameList(list.lines.map(writeId)),
+    wanted.years?.join("-") ?? (wanted.compared && "by-year"),
+    !isOfDecisions(result) && wanted.change,
+    wanted.aln,
+  ];
+};
+
+/** The address of a file with the day and the choice of decisions in it, so that the file is the same on any day. A posted list has no address. */
+function keepDay(url: string, result: CheckResult): string {
+  const { typed, wanted, asOf: as_of, due } = result;
+  const hasDates = !wanted.compared || isOfDecisions(result);
+  const missing = Object.entries({ as_of, ...(isOfDecisions(result) && { due }) }).filter(
+    ([parameter]) => typed[parameter as "as_of" | "due"] === "",
+  );
+  return hasDates && missing.length > 0 && url.includes("?") ? `${url}&${new URLSearchParams(missing)}` : url;
+}
+
+function writeTable(result: CheckResult, appUrl: string) {
+  const { checked, shownEntries, shownDecisions, wanted, asOf } = result;
+  if (isOfDecisions(result)) return writeDecisionTable(shownDecisions, asOf, appUrl);
+  return wanted.compared
+    ? writeComparisonTable(shownEntries, wanted, appUrl)
+    : writeCheckTable(checked, wanted, asOf, appUrl);
+}
+
 function readForm(body: string): Asked {
   const form = new URLSearchParams(body);
   return readAsked({ ...Object.fromEntries(form), u: form.getAll("u") });
-}
-
-/** The address of a check, with only what is not empty. Undefined if the list is too long for it, or has nothing to read. */
-function writePath({ list, year, aln, as_of, due, sort, change }: Omit<Asked, "rows">): string | undefined {
-  const { address } = readList(list);
-  const others = new URLSearchParams(
-    Object.entries({ year, aln, as_of, due, sort, change }).filter(([, value]) => value !== ""),
-  )
-    .toString()
-    .replaceAll("%2C", ",");
-  return !address ? undefined : `/check?u=${address}${others && `&${others}`}`;
 }
 
 const notAForm = makeError(415, "not_a_form", {

@@ -205,6 +205,8 @@ const decisionColumns = [
   "auditee_city",
   "auditee_state",
   "audit_year",
+  "fac_accepted_date",
+  "resubmission_version",
   "findings",
   "address",
 ];

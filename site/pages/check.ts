@@ -18,7 +18,8 @@ import {
   filterDecisions,
 } from "../check/decisions.ts";
 import { type List, mayBeId, mostEntries } from "../check/read-list.ts";
-import { type Asked, mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
+import { mostYears, type Wanted, writeWanted } from "../check/read-wanted.ts";
+import type { CheckResult } from "../check/run-check.ts";
 import {
   describeAnswer,
   describeMissing,
@@ -51,25 +52,6 @@ import {
 } from "../verdict.ts";
 import { writeExtract } from "./extract.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
-
-/** A list, and what was found for it. */
-interface CheckResult {
-  /** What was typed. */
-  typed: Asked;
-  list: List;
-  wanted: Wanted;
-  checked: CheckedEntry[];
-  /** Those that are beside each other if years are compared. */
-  shownEntries: CheckedEntry[];
-  /** The path that shows the same result. Undefined if the list is too long for an address. */
-  path: string | undefined;
-  /** The day on which management decisions are judged. */
-  asOf: string;
-  /** All management decisions, and those that the page shows, in their order. */
-  decisions: Decision[];
-  shownDecisions: Decision[];
-  due: DueFilter;
-}
 
 const title = "Check a list";
 
@@ -326,8 +308,14 @@ const mostDecisions = 200;
 
 /** The management decisions on all reports that were found, also on older ones. */
 function writeDecisions(result: CheckResult): Content {
-  const { decisions, shownDecisions, due, path, asOf, wanted } = result;
-  if (decisions.length === 0) return false;
+  const { decisions, shownDecisions, laterDecisions: later, due, path, asOf, wanted } = result;
+  const name = "Management decisions";
+  if (decisions.length === 0)
+    return (
+      later > 0 &&
+      html`<section aria-labelledby="due"><h2 id="due">${name}</h2>
+<p>None as of ${formatDay(asOf)}: ${count(later, "report")} with findings ${later === 1 ? "was" : "were"} accepted after that day.</p></section>`
+    );
   const sort = wanted.sort ?? "due";
   const findings = wanted.aln ? `Findings on ${wanted.aln}` : "Findings";
   const heading = (text: string, by: DecisionSort, isNumber = false) => ({
@@ -348,12 +336,11 @@ function writeDecisions(result: CheckResult): Content {
     cells: [
       writeDueDate(decision.due, asOf),
       html`<a href="/record/${decision.report_id}">${decision.auditee_name || decision.report_id}</a> <span class="hint">${[decision.auditee_city, decision.auditee_state].filter(Boolean).join(", ")}</span>`,
-      decision.audit_year,
+      html`${nameYear(decision.audit_year)}${writeResubmitted(decision)}`,
       formatNumber(decision.findings),
     ],
   }));
   const left = shownDecisions.length - rows.length;
-  const name = "Management decisions";
   return html`<section aria-labelledby="due"><h2 id="due">${name}</h2>
 <nav class="printed" aria-label="Which management decisions"><ul class="choices">${Object.entries(
     dueFilters,
@@ -365,7 +352,7 @@ function writeDecisions(result: CheckResult): Content {
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 <p class="hint">The pass-through entity or agency responsible must issue its decision within six months after the Federal Audit Clearinghouse accepted the report
-  (2 CFR 200.521(d)). ${explainPastDue(asOf)}</p>
+  (2 CFR 200.521(d)). The six months of a resubmitted report are counted from the day on which that submission was accepted. ${explainPastDue(asOf)}</p>
 </section>`;
 }
 
@@ -374,6 +361,7 @@ function describeDecisions({
   list,
   decisions,
   shownDecisions,
+  laterDecisions: later,
   due,
   path,
   asOf,
@@ -393,6 +381,9 @@ function describeDecisions({
   that has findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`
+  }${
+    later > 0 &&
+    ` ${count(later, "report")} accepted after ${formatDay(asOf)} ${later === 1 ? "is" : "are"} left out.`
   }${!compared && hasAuditees && html` <a href="#rows">The list</a> above has only ${years ? "one report" : "the newest report"} of each UEI and EIN.`}`;
 }
 
@@ -417,6 +408,10 @@ function linkChoice(
   const [[name, value] = ["", ""]] = Object.entries(choice);
   return writeButton(text, `/check${place}`, name, value, "link", current);
 }
+
+const resubmitted = "resubmitted (first filed earlier)";
+const writeResubmitted = ({ resubmission_version: version }: Decision): Content =>
+  version > 1 && html` <span class="hint">${resubmitted}</span>`;
 
 /** A date on which a decision is due, marked if it is past or near. */
 const writeDueDate = (due: string | null, asOf: string): Content =>
@@ -568,7 +563,7 @@ function writeCells(line: CheckedEntry, wanted: Wanted, asOf: string): Content[]
   return [
     auditee,
     html`<span class="unbroken">${report.fac_accepted_date ?? "date not stated"}</span>
-  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${report.resubmission_version > 1 && "; resubmitted (first filed earlier)"}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
+  <span class="hint">${report.audit_year ? `audit year ${report.audit_year}` : "audit year not stated"}${report.resubmission_version > 1 && `; ${resubmitted}`}${others > 0 && html`; <a href="/auditee/${kind && line.id}">${count(others, "other report")}</a>`}</span>`,
     writeVerdict(report),
     number(report.findings),
     ...(wanted.aln ? [number(report.findings_on_aln)] : []),

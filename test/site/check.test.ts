@@ -227,6 +227,14 @@ describe("a list", () => {
     expect(polk?.[1]).toContain("resubmitted (first filed earlier)");
     expect(mesa?.[1]).not.toContain("resubmitted");
     expect((await ask(`/record/${id(1)}`)).text).toContain("(resubmitted: version 2)");
+    const decisions = await ask("/check?u=POLKPOLK1234,MESAMESA1234&due=all&sort=findings");
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(decisions.text) ?? [];
+    expect(readRows(section).map(([, , year]) => year)).toEqual([
+      "2023 resubmitted (first filed earlier)",
+      "2019",
+    ]);
+    const saved = await readCsv("/check.csv?u=POLKPOLK1234&rows=decisions&due=all");
+    expect(saved).toMatchObject([{ fac_accepted_date: "2024-03-31", resubmission_version: "2" }]);
   });
 
   it("has a row for the placeholder of unknown UEIs, which is no typo", async () => {
@@ -509,7 +517,7 @@ describe("a list", () => {
       unclean: "No longer clean",
       clean: "Now clean",
       first: "A report only for the newest of these years",
-      missing: "An earlier report, none for the newest of these years",
+      missing: "An earlier report of any year, none for the newest of these years",
     }[change];
     expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
     expect(text).toMatch(/#rows">All \(4\)<\/a>/);
@@ -530,7 +538,7 @@ describe("a list", () => {
     });
     const list = "u=POLKPOLK1234,ELM4ELM41234,ASHASHASH123,ZZZZZZZZ1234&year=2023,2022,2021,2018&aln=84";
     expect((await readCsv(`/check.csv?${list}`)).map(({ change }) => change)).toEqual([
-      "now clean; an earlier report, none for the newest of these years",
+      "now clean; an earlier report of any year, none for the newest of these years",
       "same number of findings; result changed from not stated to clean",
       "a report only for the newest of these years",
       "",
@@ -566,7 +574,7 @@ describe("a list", () => {
         .text;
     const years = ["2026", "2025", "2024", "2023", "2022"];
     const filed = "no public report for 2026, 2025, 2024, 2023, 2022; filed 2019";
-    const missing = "an earlier report, none for the newest of these years";
+    const missing = "an earlier report of any year, none for the newest of these years";
     // Its only report is older than the years that are compared.
     const page = await get(`/check?u=${id(4)},MESAMESA1234&year=all`);
     expect(Array.from(page.matchAll(/<th scope="col">(\d{4})</g), ([, year]) => year)).toEqual(years);
@@ -908,6 +916,21 @@ describe("a list", () => {
     expect(text).toContain('type="application/atom+xml" href="/changes.atom?u=POLKPOLK1234"');
   });
 
+  // Polk's report was accepted on 2024-03-31, Mesa's older one on 2020-03-01.
+  it.each([
+    ["2024-03-31", 2, ""],
+    ["2024-03-30", 1, "1 report accepted after March 30, 2024 is left out."],
+    ["2020-02-29", 0, "None as of February 29, 2020: 2 reports with findings were accepted after that day."],
+  ])("leaves out decisions on reports accepted after the day: %s", async (asOf, listed, words) => {
+    const list = `u=POLKPOLK1234,942600524&due=all&as_of=${asOf}`;
+    const { text } = await ask(`/check?${list}`);
+    const [section = ""] = /<section aria-labelledby="due">.*?<\/section>/s.exec(text) ?? [];
+    expect(readRows(section)).toHaveLength(listed);
+    expect(section).toContain(words);
+    expect(section.includes("accepted after")).toBe(words !== "");
+    expect(await readCsv(`/check.csv?${list}&rows=decisions`)).toHaveLength(listed);
+  });
+
   it("leads to what changed after the data set that it shows", async () => {
     const { text } = await ask("/check?u=POLKPOLK1234");
     const [, path = "", words = ""] = /<a href="(\/changes[^"]*)">(What changed [^<]*)</.exec(text) ?? [];
@@ -1040,7 +1063,7 @@ describe("hostile input", () => {
       "/check?u=POLKPOLK1234&year=<b>&aln=';--&due=soon&sort=<i>&rows=x&as_of=2026-02-30",
     );
     for (const sentence of [
-      "“2026-02-30” is not a date, such as 2026-01-31.",
+      "“2026-02-30” is not a date from 1900 to 2099, such as 2026-01-31.",
       "“soon” is not a value of due",
       "“&lt;i&gt;” is not a value of sort",
       "“x” is not a value of rows",

@@ -16,6 +16,7 @@ begin
         found.is_own,
         general.audit_year,
         general.fac_accepted_date,
+        general.resubmission_version,
         publication.decision_due(general.fac_accepted_date) as due,
         years is null or general.audit_year = any (years) or (found.id = found.report_id and compared is null) as is_asked
       from publication.list_reports_of(ids) as found
@@ -53,7 +54,12 @@ begin
         listed.id,
         jsonb_agg(
           jsonb_build_object(
-            'report_id', listed.report_id, 'audit_year', listed.audit_year, 'due', listed.due, 'findings', counted.on_program
+            'report_id', listed.report_id,
+            'audit_year', listed.audit_year,
+            'fac_accepted_date', listed.fac_accepted_date,
+            'resubmission_version', listed.resubmission_version,
+            'due', listed.due,
+            'findings', counted.on_program
           )
           order by listed.due nulls last, listed.report_id
         ) as reports

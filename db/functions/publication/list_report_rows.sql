@@ -5,6 +5,7 @@ language plpgsql stable strict security definer set search_path = ''
 as $$
 declare
   table_name text;
+  columns text;
   listed json;
 begin
   if not exists (select from disclosed.general where general.report_id = asked_report_id) then
@@ -20,8 +21,15 @@ begin
   if table_name is null then
     return null;
   end if;
+  -- The words of a whole text are only searched.
+  select string_agg(format('source.%I', pg_attribute.attname), ', ' order by pg_attribute.attnum) into columns
+  from pg_catalog.pg_attribute
+  where pg_attribute.attrelid = format('disclosed.%I', table_name)::regclass
+    and pg_attribute.attnum > 0 and not pg_attribute.attisdropped and pg_attribute.atttypid <> 'tsvector'::regtype;
   execute format(
-    'select json_agg(source) from (select * from disclosed.%I as source where source.report_id = $1 limit 20000) as source', table_name
+    'select json_agg(source) from (select %s from disclosed.%I as source where source.report_id = $1 limit 20000) as source',
+    columns,
+    table_name
   ) into listed using asked_report_id;
   return coalesce(listed, '[]');
 end
