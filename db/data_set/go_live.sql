@@ -137,5 +137,3 @@ from (
 ) as found
 where found.rank <= 10
 group by found.number, found.report_id;
-delete from publication.changed_values as kept
-where not exists (select from disclosed.general where general.report_id = kept.report_id);
