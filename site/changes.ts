@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import { z } from "zod";
 import type { ChangesFilter } from "./changes-filter.ts";
 import { keepAnswer } from "./keep-answer.ts";
+import { findingCounts, resultParts } from "./report.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
 import { type UnknownIds, unknownIds } from "./similar-ids.ts";
 
@@ -40,11 +41,15 @@ export const changes = z.array(
         auditee_name: z.string().optional(),
         auditee_uei: z.string().optional(),
         audit_year: z.string().optional(),
-        findings: z.number(),
+        fy_end_date: z.string().optional(),
+        ...findingCounts.shape,
+        ...resultParts,
         /** The public report that this one replaces. */
         replaces: z.string().optional(),
         /** Which parts changed. */
         parts: z.array(z.enum(changedParts)).optional(),
+        /** The old and new values of columns of general that people read. */
+        values: z.record(z.string(), z.object({ old: z.string().nullable(), new: z.string().nullable() })),
       }),
     ),
     /** False if too many reports changed for a filter to look at them. */
@@ -54,6 +59,7 @@ export const changes = z.array(
 
 export type Changes = z.infer<typeof changes>;
 export type Change = Changes[number];
+export type ChangedReport = Change["reports"][string];
 
 export const kinds = ["added", "changed", "removed"] as const;
 export type Kind = (typeof kinds)[number];

@@ -251,10 +251,11 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     if ([filter, publications].some((read) => read && read.unread.length > 0))
       return sendError(reply, refuseUnread("changes", "/changes"));
     const { changes } = await read(request, reply, filter, dataSet);
-    const rows = listChangeRows(chooseChanges(changes, publications));
+    const context = await describeContext(request);
+    const rows = listChangeRows(chooseChanges(changes, publications), context.facts);
     const { state, aln, ids } = filter?.criteria ?? {};
     const { number, since, after } = publications;
-    return sendSpreadsheet(request, reply, await describeContext(request), {
+    return sendSpreadsheet(request, reply, context, {
       name: [
         "changes",
         state,

@@ -349,7 +349,7 @@ export const attacks: Record<string, string> = {
     "list_successors() knows what suppressed reports replace, or what replaces them",
   [`${recordChange}; ${rewrite("list_changes", "from disclosed.search_terms as terms", "from (select report_id, wanted_terms as terms from dissemination.general) as terms")}`]:
     "list_changes() counts reports that are suppressed now",
-  [`${recordChange}; ${withSuppressed("describe_changed_reports")}`]:
+  [`${recordChange}; ${withSuppressed("describe_changed_reports describe_results")}`]:
     "describe_changes() describes or names suppressed reports",
   [`update suppressed.general set auditee_uei = 'HHHHHHHH1234'; ${withSuppressed("suggest_ids")}`]:
     "suggest_ids() returns UEIs or EINs that only suppressed reports have",
@@ -460,6 +460,10 @@ export const attacks: Record<string, string> = {
     "disclosed.search_terms reveals data of suppressed submissions",
   "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20, 0)":
     "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
+  "insert into disclosed.totals_by_peer_groups select audit_year, 'tribal', null, null, -1, count(*), 0 from suppressed.general group by audit_year":
+    "disclosed.totals_by_peer_groups should count all public reports of each of its groups and no others",
+  [`${recordChange}; insert into publication.changed_values select max(number), (select min(report_id) from suppressed.general), '{}' from publication.changes`]:
+    "changed_values keeps values of reports that are not public now",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",
   "delete from deployment.api_schemas; grant api_tribal to api_public":
