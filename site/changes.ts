@@ -4,7 +4,8 @@ import type { ChangesFilter } from "./changes-filter.ts";
 import { keepAnswer } from "./keep-answer.ts";
 import { findingCounts, resultParts } from "./report.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
-import { type UnknownIds, unknownIds } from "./similar-ids.ts";
+import { unknownIds } from "./similar-ids.ts";
+import { type MissingIds, successors } from "./successors.ts";
 
 /** The parts of a report that publication.changes tells apart. */
 const changedParts = [
@@ -87,7 +88,7 @@ export function createChangesReader(
 /** Changes, and the IDs of the filter that no public report has. */
 export interface FoundChanges {
   changes: Changes;
-  unknown: UnknownIds;
+  missing: MissingIds;
 }
 
 export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => Promise<FoundChanges>;
@@ -95,11 +96,15 @@ export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => P
 /** Creates a function that reads the changes of some reports for a client. It throws what `query` throws. */
 export function createFilteredChangesReader(query: LimitedQuery): ReadFilteredChanges {
   return async (visitor, { criteria }) => {
-    const [{ found, unknown }] = await query<{ found: unknown; unknown: unknown }>(
+    const [{ found, unknown, replaced }] = await query<Record<"found" | "unknown" | "replaced", unknown>>(
       visitor,
-      "select publication.list_changes($1) as found, publication.suggest_ids($2) as unknown",
+      `select publication.list_changes($1) as found, publication.suggest_ids($2) as unknown,
+         publication.list_successors($2) as replaced`,
       [JSON.stringify(criteria), criteria.ids ?? []],
     );
-    return { changes: changes.parse(found), unknown: unknownIds.parse(unknown) };
+    return {
+      changes: changes.parse(found),
+      missing: { unknown: unknownIds.parse(unknown), replaced: successors.parse(replaced) },
+    };
   };
 }

@@ -6,7 +6,7 @@ import {
   type Kind,
   kinds,
 } from "../changes.ts";
-import type { AskedPublications, ChangesFilter } from "../changes-filter.ts";
+import { type AskedPublications, type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import { count } from "../finding-words.ts";
 import { capitalize, formatDay, formatNumber, formatTime, writeEasternDate } from "../format.ts";
 import { formatValue, isMoney } from "../format-value.ts";
@@ -14,7 +14,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
-import { describeSimilar, listUnknown, type UnknownIds, writeUnknown } from "../similar-ids.ts";
+import { describeMissing, type MissingIds, noneMissing, writeMissing } from "../successors.ts";
 import { findColumn } from "../table-facts.ts";
 import { cleanNote, describeVerdict, listResult, resultColumns } from "../verdict.ts";
 import { type Extract, writeExtract } from "./extract.ts";
@@ -33,7 +33,7 @@ interface View {
   /** Which reports. */
   filter?: ChangesFilter | undefined;
   /** The IDs of the filter that no public report has. */
-  unknown?: UnknownIds;
+  missing?: MissingIds;
   publications: AskedPublications;
   /** The changes of all reports. */
   kept: Changes;
@@ -72,7 +72,7 @@ export function writeChanges(context: PageContext, changes: Changes, view: View)
   }.`
     }</p>
 ${writeUnread([...(filter?.unread ?? []), ...publications.unread])}
-${view.unknown && writeUnknown(view.unknown)}
+${writeMissing(filter?.criteria.ids ?? [], view.missing ?? noneMissing, (u) => linkToPage(readChangesFilter({ ...filter?.criteria, u })))}
 ${shown.length === 0 ? writeNothing(shown, view) : html`<p class="hint">${cleanNote}</p>`}
 ${shown.map((change) => writeChange(context, change, filter))}
 ${writeForm(view)}
@@ -271,7 +271,7 @@ export function writeFeed(
   { appUrl, hasPublicData, facts }: Pick<PageContext, "appUrl" | "hasPublicData" | "facts">,
   changes: Changes,
   filter?: ChangesFilter,
-  unknown: UnknownIds = new Map(),
+  missing = noneMissing,
 ): string {
   const page = appUrl + linkToPage(filter);
   const entries = shorten(changes).flatMap((change) => {
@@ -301,7 +301,7 @@ export function writeFeed(
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
 <title>${siteName}: changes${filter && ` to reports ${filter.words}`}</title>
-<subtitle>${description}${unknown.size > 0 && html` ${listUnknown(unknown, describeSimilar)}`}</subtitle>
+<subtitle>${description}${missing !== noneMissing && html` ${describeMissing(missing)}`}</subtitle>
 <author><name>${siteName}</name></author>
 <updated>${(changes[0]?.published_at ?? facts?.data_set?.published_at ?? new Date()).toISOString()}</updated>
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>

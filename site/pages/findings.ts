@@ -45,8 +45,7 @@ import { formatDay, formatNumber, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { mostSuggestedFor, type UnknownIds, writeUnknown } from "../similar-ids.ts";
-import { writeReplaced } from "../successors.ts";
+import { writeMissing } from "../successors.ts";
 import { explainDecisions, noDueDate, writeDueBadge } from "../verdict.ts";
 import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -81,7 +80,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
 <p class="lead">What auditors found, and what auditees plan to do about it, newest first.</p>
 ${writeForm(context, result)}
 ${writeNotices(result)}
-${writeMissing(result)}
+${writeMissing(splitList(criteria.u), { unknown: found.unknown ?? new Map(), replaced: found.replaced ?? [] }, (u) => linkFindings({ ...criteria, u }))}
 ${writeRelatedWords(result)}
 ${writeRequirement(result)}
 ${writeChosen(result)}
@@ -94,20 +93,6 @@ ${isShown && writeCounts(result)}
 ${result.ignored.length === 0 && writeRequest(context, result)}
 </div>`,
   });
-}
-
-/** Says which IDs no public report has. Of reports that were replaced, leads to the findings of those that replaced them. */
-function writeMissing({ criteria, found }: FindingsResult): Content {
-  const replaced = found.replaced ?? [];
-  const successorOf = new Map(replaced.map((each) => [each.report_id, each.successor_id]));
-  const others: UnknownIds = new Map([...(found.unknown ?? [])].filter(([id]) => !successorOf.has(id)));
-  const u = [...new Set(splitList(criteria.u).map((id) => successorOf.get(id) ?? id))].join();
-  const more = replaced.length - mostSuggestedFor;
-  return [
-    replaced.length > 0 &&
-      html`<p class="notice">${replaced.slice(0, mostSuggestedFor).map((each) => html`${writeReplaced(each)} `)}${more > 0 && `${formatNumber(more)} more were replaced. `}<a href="${linkFindings({ ...criteria, u })}">Search with the newest ${replaced.length === 1 ? "report" : "reports"}</a>.</p>`,
-    writeUnknown(others),
-  ];
 }
 
 /** The findings, or what to do if there are none. */

@@ -641,6 +641,7 @@ describe("a search", () => {
   it.each([
     ["year=99", "“99” is not an audit year"],
     ["state=ZZ", "“ZZ” is not a state"],
+    ["findings=Y", "“Y” is not a value of findings, which is 1"],
     ["page=9999", "“9999” is not a page"],
     ["page=2", "There is no page 2. This search has 1 page."],
   ])("says that %s is not used, and makes no file of other rows", async (parameter, sentence) => {

@@ -525,4 +525,15 @@ it("names the public report that a new report replaces", async () => {
       [id(8012), undefined],
     ]);
   }
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const list = `u=${id(8001)},${id(8002)},${id(8011)}`;
+  const page = (await send(service.url, `/changes?${list}`)).text;
+  expect(page).toContain(`<a href="/changes?u=${id(8011)},${id(8002)}">Search with the newest report</a>`);
+  const feed = (await send(service.url, `/changes.atom?${list}`)).text;
+  for (const text of [page.replace(/<[^>]*>/g, ""), feed]) {
+    expect(text).toContain(`The report ${id(8001)} was replaced by ${id(8011)}, accepted `);
+    // Like an unknown one, because it was suppressed.
+    expect(text).toContain(`No public report has this ID: ${id(8002)}.`);
+  }
 });
