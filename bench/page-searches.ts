@@ -54,10 +54,13 @@ Univ Alask
 Sch Dist
 Head Start
 Medicaid California
+CDBG
 title XIX 2023
 Shelbey
 Univercity of Iowa
 Likcing County
+Sprngfeld Scool District
+Dpringfield Scool District
 incorporated county school district housinq
 ABCDEFGH1243
 zzyzx qwv

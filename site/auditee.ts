@@ -28,10 +28,17 @@ const report = z.object({
   ...resultParts,
   /** Null if the report states no amount of federal awards expended. */
   size: size.nullable(),
-  /** The findings of public reports of auditees of the same kind and size in the same year. Null if there are fewer than 20. */
+  /**
+   * The findings of public reports of the same year: of auditees of the same kind and size, or if there are fewer than 20, of the same kind
+   * or size alone. Null if these are fewer than 20, too.
+   */
   peers: z
     .object({
-      ...size.shape,
+      /** Null for all kinds. */
+      entity_type: text,
+      /** Null for all sizes. */
+      expended_from: size.shape.expended_from.nullable(),
+      expended_to: size.shape.expended_to,
       submissions: z.number(),
       median: z.number(),
       /** How many reports have fewer findings. */

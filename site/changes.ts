@@ -2,8 +2,10 @@ import type { Pool } from "pg";
 import { z } from "zod";
 import type { ChangesFilter } from "./changes-filter.ts";
 import { keepAnswer } from "./keep-answer.ts";
+import { findingCounts, resultParts } from "./report.ts";
 import type { LimitedQuery, Visitor } from "./search/limit-queries.ts";
-import { type UnknownIds, unknownIds } from "./similar-ids.ts";
+import { unknownIds } from "./similar-ids.ts";
+import { type MissingIds, successors } from "./successors.ts";
 
 /** The parts of a report that publication.changes tells apart. */
 const changedParts = [
@@ -40,11 +42,15 @@ export const changes = z.array(
         auditee_name: z.string().optional(),
         auditee_uei: z.string().optional(),
         audit_year: z.string().optional(),
-        findings: z.number(),
+        fy_end_date: z.string().optional(),
+        ...findingCounts.shape,
+        ...resultParts,
         /** The public report that this one replaces. */
         replaces: z.string().optional(),
         /** Which parts changed. */
         parts: z.array(z.enum(changedParts)).optional(),
+        /** The old and new values of columns of general that people read. */
+        values: z.record(z.string(), z.object({ old: z.string().nullable(), new: z.string().nullable() })),
       }),
     ),
     /** False if too many reports changed for a filter to look at them. */
@@ -54,6 +60,7 @@ export const changes = z.array(
 
 export type Changes = z.infer<typeof changes>;
 export type Change = Changes[number];
+export type ChangedReport = Change["reports"][string];
 
 export const kinds = ["added", "changed", "removed"] as const;
 export type Kind = (typeof kinds)[number];
@@ -81,7 +88,7 @@ export function createChangesReader(
 /** Changes, and the IDs of the filter that no public report has. */
 export interface FoundChanges {
   changes: Changes;
-  unknown: UnknownIds;
+  missing: MissingIds;
 }
 
 export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => Promise<FoundChanges>;
@@ -89,11 +96,15 @@ export type ReadFilteredChanges = (visitor: Visitor, filter: ChangesFilter) => P
 /** Creates a function that reads the changes of some reports for a client. It throws what `query` throws. */
 export function createFilteredChangesReader(query: LimitedQuery): ReadFilteredChanges {
   return async (visitor, { criteria }) => {
-    const [{ found, unknown }] = await query<{ found: unknown; unknown: unknown }>(
+    const [{ found, unknown, replaced }] = await query<Record<"found" | "unknown" | "replaced", unknown>>(
       visitor,
-      "select publication.list_changes($1) as found, publication.suggest_ids($2) as unknown",
+      `select publication.list_changes($1) as found, publication.suggest_ids($2) as unknown,
+         publication.list_successors($2) as replaced`,
       [JSON.stringify(criteria), criteria.ids ?? []],
     );
-    return { changes: changes.parse(found), unknown: unknownIds.parse(unknown) };
+    return {
+      changes: changes.parse(found),
+      missing: { unknown: unknownIds.parse(unknown), replaced: successors.parse(replaced) },
+    };
   };
 }

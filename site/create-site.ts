@@ -53,6 +53,7 @@ import { sendSvg } from "./send-svg.ts";
 import { serveAuditees } from "./serve-auditees.ts";
 import { serveReports } from "./serve-reports.ts";
 import { createFactsReader } from "./service-facts.ts";
+import { noneMissing } from "./successors.ts";
 
 const kept = "public, max-age=31536000, immutable";
 const securityTxtDays = 180;
@@ -227,18 +228,18 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     reply.header("cache-control", `${filter ? "private" : "public"}, no-cache`);
     if (filter !== undefined && filter.search !== "")
       return readFiltered(identifyVisitor(request, reply), filter);
-    return { changes: filter ? [] : requireAnswer(await readChanges(dataSet)), unknown: new Map() };
+    return { changes: filter ? [] : requireAnswer(await readChanges(dataSet)), missing: noneMissing };
   };
   site.addRoute("/changes", async (request, reply) => {
     const dataSet = (await readFacts())?.data_set ? await whileOn() : undefined;
     const asked = request.query as Record<string, unknown>;
     const filter = readChangesFilter(asked);
     const kept = requireAnswer(await readChanges(dataSet));
-    const { changes, unknown } = await read(request, reply, filter, dataSet);
+    const { changes, missing } = await read(request, reply, filter, dataSet);
     const context = await describeContext(request);
     const body = writeChanges(context, changes, {
       filter,
-      unknown,
+      missing,
       kept,
       publications: readPublications(asked),
     });
@@ -251,10 +252,11 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     if ([filter, publications].some((read) => read && read.unread.length > 0))
       return sendError(reply, refuseUnread("changes", "/changes"));
     const { changes } = await read(request, reply, filter, dataSet);
-    const rows = listChangeRows(chooseChanges(changes, publications));
+    const context = await describeContext(request);
+    const rows = listChangeRows(chooseChanges(changes, publications), context.facts);
     const { state, aln, ids } = filter?.criteria ?? {};
     const { number, since, after } = publications;
-    return sendSpreadsheet(request, reply, await describeContext(request), {
+    return sendSpreadsheet(request, reply, context, {
       name: [
         "changes",
         state,
@@ -273,8 +275,8 @@ function addChanges(site: Site, readFiltered: ReadFilteredChanges): void {
     const filter = readChangesFilter(request.query as Record<string, unknown>);
     // A feed of other reports than those that were asked for would go unnoticed.
     if (filter && filter.unread.length > 0) return sendError(reply, refuseUnread("changes", "/changes"));
-    const { changes, unknown } = await read(request, reply, filter, dataSet);
-    const body = writeFeed(await describeContext(request), changes, filter, unknown);
+    const { changes, missing } = await read(request, reply, filter, dataSet);
+    const body = writeFeed(await describeContext(request), changes, filter, missing);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
 }

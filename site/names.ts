@@ -9,6 +9,26 @@ export const agencies: Names = codes.names.agencies;
 /** Abbreviations of agencies, with the first two digits of their Assistance Listing numbers. */
 export const agencyAbbreviations: Names = codes.names.agency_abbreviations;
 
+/** A program's name without the words that people put around it: "pell" for "the Pell Grant program". */
+const simplifyProgram = (name: string): string =>
+  simplify(name)
+    .replace(/^the /, "")
+    .replace(/ programs?$/, "")
+    .replace(/ (?:benefits|funding|funds|grants?|vouchers?)$/, "");
+
+const programs = new Map(
+  Object.entries(codes.names.everyday_program_names).map(
+    ([name, alns]) => [simplifyProgram(name), { name, alns }] as const,
+  ),
+);
+
+/**
+ * Finds a program by its everyday name, such as "Medicaid" (https://sam.gov/assistance-listings: popular names). Some names are of two
+ * programs: SNAP pays benefits and their administration.
+ */
+export const findEverydayProgram = (text: string): { name: string; alns: string[] } | undefined =>
+  programs.get(simplifyProgram(text));
+
 /** States and territories by their postal codes, in the order of their names. */
 export const states: Names = Object.fromEntries(
   Object.entries(codes.names.states).sort(([, one], [, other]) => one.localeCompare(other)),

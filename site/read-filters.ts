@@ -1,4 +1,5 @@
 import { type ErrorResponse, makeError } from "../shared/web/error-responses.ts";
+import { findEverydayProgram } from "./names.ts";
 import { readers } from "./search/readers.ts";
 
 /** Reads an audit year. Undefined if the text is none. */
@@ -11,9 +12,14 @@ export function readPage(typed: unknown): number | undefined {
   return /^[1-9]\d{0,7}$/.test(String(typed)) ? Number(typed) : undefined;
 }
 
-/** Reads a program's number, or an agency's first two digits, name or abbreviation: "ALN 93.778", "93", "HHS". Undefined if the text is neither. */
+/**
+ * Reads a program's number or everyday name, or an agency's first two digits, name or abbreviation: "ALN 93.778", "Medicaid", "93", "HHS".
+ * Undefined if the text is neither, or a name of several programs.
+ */
 export function readAlnOrAgency(text: string): string | undefined {
   const asked = text.trim();
+  const [named, other] = findEverydayProgram(asked)?.alns ?? [];
+  if (named !== undefined) return other === undefined ? named : undefined;
   const { agency, program } = (readers.program?.read(asked) ?? readers.agency?.read(asked))?.criteria ?? {};
   return program === undefined ? agency : `${agency}.${program}`;
 }

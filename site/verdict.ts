@@ -76,6 +76,13 @@ export const explainVerdict = (report: Result & FindingCounts): string =>
     .filter(Boolean)
     .join("; ");
 
+/** Says whether a report is clean, and why: "not clean: 3 findings; opinion qualified", "no findings; opinion not stated". */
+export function describeVerdict(report: Result & FindingCounts): string {
+  const verdict = isClean(report);
+  const why = explainVerdict(report);
+  return verdict === undefined ? why : `${nameVerdict(verdict).toLowerCase()}: ${why}`;
+}
+
 export const nameVerdict = (verdict: boolean | undefined): string =>
   verdict === undefined ? "Not stated" : verdict ? "Clean" : "Not clean";
 

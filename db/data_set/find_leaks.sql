@@ -260,37 +260,47 @@ begin
     end if;
   end loop;
   -- Groups of fewer than 20 reports are left out, so each group is compared with its own reports.
-  execute format(
-    $query$
-      with peers as (
-        select audit_year, entity_type, expended_from, expended_to, sum(submissions) as submissions, sum(findings * submissions) as findings
-        from %1$I.totals_by_peers
-        group by audit_year, entity_type, expended_from, expended_to
-      ), sizes as (
-        select array(
-          select expended_from from peers union select expended_to from peers where expended_to is not null order by 1
-        ) as bounds
-      ), findings as (
-        select report_id, count(*) as findings from %1$I.finding_summaries group by report_id
-      ), counted as (
-        select
-          general.audit_year, general.entity_type, sizes.bounds[width_bucket(general.total_amount_expended, sizes.bounds)] as expended_from,
-          count(*) as submissions, coalesce(sum(findings.findings), 0) as findings
-        from %1$I.general
-        cross join sizes
-        left join findings on findings.report_id = general.report_id
-        group by 1, 2, 3
-      )
-      select exists (
-        select from peers
-        left join counted using (audit_year, entity_type, expended_from)
-        where peers.submissions < 20 or (peers.submissions, peers.findings) is distinct from (counted.submissions, counted.findings)
-      )
-    $query$, 'disclosed' || generation
-  ) into is_wrong;
-  if is_wrong then
-    return next format('%s.totals_by_peers should count all public reports of each of its groups and no others, but does not.', 'disclosed' || generation);
-  end if;
+  for total in select tables.name from unnest(array['totals_by_peers', 'totals_by_peer_groups']) as tables (name) loop
+    execute format(
+      $query$
+        with peers as (
+          select audit_year, entity_type, expended_from, sum(submissions) as submissions, sum(findings * submissions) as findings
+          from %1$I.%2$I
+          group by audit_year, entity_type, expended_from
+        ), sizes as (
+          select array(
+            select expended_from from %1$I.%2$I where expended_from is not null
+            union select expended_to from %1$I.%2$I where expended_to is not null
+            order by 1
+          ) as bounds
+        ), findings as (
+          select report_id, count(*) as findings from %1$I.finding_summaries group by report_id
+        ), reports as (
+          select
+            general.audit_year, general.entity_type, coalesce(findings.findings, 0) as findings,
+            sizes.bounds[width_bucket(general.total_amount_expended, sizes.bounds)] as expended_from
+          from %1$I.general
+          cross join sizes
+          left join findings on findings.report_id = general.report_id
+        ), counted as (
+          select reports.audit_year, reports.entity_type, reports.expended_from, count(*) as submissions, sum(reports.findings) as findings
+          from reports
+          group by reports.audit_year, grouping sets ((reports.entity_type, reports.expended_from), (reports.entity_type), (reports.expended_from))
+          having (grouping(reports.entity_type) = 1 or reports.entity_type is not null)
+            and (grouping(reports.expended_from) = 1 or reports.expended_from is not null)
+        )
+        select exists (
+          select from peers
+          left join counted on (counted.audit_year, counted.entity_type, counted.expended_from)
+            is not distinct from (peers.audit_year, peers.entity_type, peers.expended_from)
+          where peers.submissions < 20 or (peers.submissions, peers.findings) is distinct from (counted.submissions, counted.findings)
+        )
+      $query$, 'disclosed' || generation, total.name
+    ) into is_wrong;
+    if is_wrong then
+      return next format('%s.%s should count all public reports of each of its groups and no others, but does not.', 'disclosed' || generation, total.name);
+    end if;
+  end loop;
   -- The longest words of some suppressed texts. Findings that have one must have it in their own text or plan.
   execute format(
     $query$
@@ -520,13 +530,17 @@ begin
   if exists (
     select
     from (
-      select awards.federal_program_name from suppressed.federal_awards as awards
+      select
+        awards.federal_program_name,
+        min(awards.federal_agency_prefix || '.' || awards.federal_award_extension) as aln
+      from suppressed.federal_awards as awards
       where awards.federal_program_name <> '' group by awards.federal_program_name
       order by count(*)
       limit 3
     ) as hidden_names
     cross join lateral jsonb_to_recordset(
       publication.search_programs(hidden_names.federal_program_name) || publication.suggest_programs(hidden_names.federal_program_name)
+      || coalesce(publication.name_programs(array[hidden_names.aln]), '[]')
     ) as found (aln text, federal_program_name text, awards bigint)
     where not exists (
       select from disclosed.totals_by_program as totals
@@ -534,7 +548,7 @@ begin
       having any_value(totals.federal_program_name) is not distinct from found.federal_program_name and sum(totals.awards) = found.awards
     )
   ) then
-    return next 'publication.search_programs() or suggest_programs() finds programs of suppressed reports, or counts their awards.';
+    return next 'publication.search_programs(), suggest_programs() or name_programs() finds programs of suppressed reports, or counts their awards.';
   end if;
   if exists (
     select
@@ -579,6 +593,12 @@ begin
     join unnest(hidden) as hidden_id on hidden_id in (named.report_id, named.facts ->> 'replaces')
   ) then
     return next 'publication.describe_changes() describes or names suppressed reports, so the pages and feeds would show them.';
+  end if;
+  if exists (
+    select from publication.changed_values as kept
+    where not exists (select from disclosed.general where general.report_id = kept.report_id)
+  ) then
+    return next 'publication.changed_values keeps values of reports that are not public now.';
   end if;
 end
 $$;

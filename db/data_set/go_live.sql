@@ -33,7 +33,7 @@ group by previous.id, live.id;
 delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 
 -- Which parts of the changed reports differ. Resubmissions and reports that are current again count as "other", with contacts and dates,
--- because a chain also changes if a member of it is suppressed. No value is recorded, because a report may be suppressed later.
+-- because a chain also changes if a member of it is suppressed.
 do $$
 declare
   ids text[];
@@ -110,3 +110,30 @@ begin
   update publication.changes set changed_parts = parts where changes.published_at = now();
 end
 $$;
+
+-- The old and new values of what people read. The columns of contacts and of resubmissions are left out, so that "other" does not say
+-- whether a chain changed.
+insert into publication.changed_values (number, report_id, changed_values)
+select found.number, found.report_id, jsonb_object_agg(found.name, jsonb_build_object('old', found.old_value, 'new', found.new_value))
+from (
+  select
+    changes.number, new.report_id, columns.name, "left"(was.row ->> columns.name, 200) as old_value,
+    "left"(now_is.row ->> columns.name, 200) as new_value,
+    row_number() over (partition by new.report_id order by columns.place) as rank
+  from publication.changes
+  join disclosed.general as new on new.report_id = any (changes.changed)
+  join disclosed_previous.general as old on old.report_id = new.report_id
+  -- "offset 0" keeps PostgreSQL from building the rows again for each column.
+  cross join lateral (select to_jsonb(old) as row offset 0) as was
+  cross join lateral (select to_jsonb(new) as row offset 0) as now_is
+  cross join unnest(array[
+    'auditee_name', 'gaap_results', 'sp_framework_opinions', 'is_internal_control_material_weakness_disclosed',
+    'is_internal_control_deficiency_disclosed', 'is_material_noncompliance_disclosed', 'is_going_concern_included',
+    'total_amount_expended', 'fac_accepted_date', 'fy_end_date', 'auditor_firm_name', 'auditor_ein', 'auditee_uei', 'auditee_ein',
+    'entity_type', 'audit_year', 'auditee_city', 'auditee_state'
+  ]) with ordinality as columns (name, place)
+  where changes.published_at = now() and cardinality(changes.changed) <= 10000
+    and was.row -> columns.name is distinct from now_is.row -> columns.name
+) as found
+where found.rank <= 10
+group by found.number, found.report_id;

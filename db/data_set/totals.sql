@@ -149,29 +149,39 @@ left join names on names.aln = totals.aln
 left join frequent_names on frequent_names.aln = totals.aln
 order by totals.audit_year, totals.aln;
 
--- Auditees of the same kind and size, which takes 2 s for 400,000 reports. Groups of fewer than 20 reports would compare an auditee
--- with too few others.
-create table disclosed_next.totals_by_peers as
+-- Auditees of the same kind and size, of the same kind (expended_from is null) and of the same size (entity_type is null). Groups of fewer
+-- than 20 reports would compare an auditee with too few others.
+create table disclosed_next.totals_by_peer_groups as
 with findings as (
   select findings.report_id, count(distinct findings.reference_number) as findings
   from disclosed_next.findings
   group by findings.report_id
-), counted as (
+), reports as materialized (
   select
     general.audit_year,
-    general.entity_type,
+    case when general.entity_type in ('state', 'local', 'tribal', 'higher-ed', 'non-profit') then general.entity_type end as entity_type,
     sizes.expended_from,
     sizes.expended_to,
-    coalesce(findings.findings, 0) as findings,
-    count(*) as submissions,
-    sum(count(*)) over (partition by general.audit_year, general.entity_type, sizes.expended_from) as submissions_of_group
+    coalesce(findings.findings, 0) as findings
   from disclosed_next.general
-  join publication.list_sizes() as sizes
+  left join publication.list_sizes() as sizes
     on general.total_amount_expended >= sizes.expended_from
     and (general.total_amount_expended < sizes.expended_to or sizes.expended_to is null)
   left join findings on findings.report_id = general.report_id
-  where general.entity_type in ('state', 'local', 'tribal', 'higher-ed', 'non-profit')
-  group by general.audit_year, general.entity_type, sizes.expended_from, sizes.expended_to, coalesce(findings.findings, 0)
+), members as (
+  select * from reports where reports.entity_type is not null and reports.expended_from is not null
+  union all
+  select reports.audit_year, reports.entity_type, null, null, reports.findings from reports where reports.entity_type is not null
+  union all
+  select reports.audit_year, null, reports.expended_from, reports.expended_to, reports.findings
+  from reports where reports.expended_from is not null
+), counted as (
+  select
+    members.*,
+    count(*) as submissions,
+    sum(count(*)) over (partition by members.audit_year, members.entity_type, members.expended_from) as submissions_of_group
+  from members
+  group by members.audit_year, members.entity_type, members.expended_from, members.expended_to, members.findings
 ), added as (
   select
     counted.*,
@@ -191,7 +201,11 @@ select
   min(added.findings) filter (where 2 * added.submissions_so_far >= added.submissions_of_group) over (
     partition by added.audit_year, added.entity_type, added.expended_from
   ) as median_findings
-from added
-order by added.audit_year, added.entity_type, added.expended_from, added.findings;
+from added;
+
+create table disclosed_next.totals_by_peers as
+select * from disclosed_next.totals_by_peer_groups as peers
+where peers.entity_type is not null and peers.expended_from is not null
+order by peers.audit_year, peers.entity_type, peers.expended_from, peers.findings;
 
 select data_set.complete_table('disclosed_next', tables.name) from data_set.tables where tables.name like 'totals%';

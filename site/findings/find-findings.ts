@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { findEverydayProgram } from "../names.ts";
 import { programYears } from "../programs.ts";
 import { earlierFindings } from "../report.ts";
 import type { LimitedQuery, Visitor } from "../search/limit-queries.ts";
 import { unknownIds } from "../similar-ids.ts";
+import { successors } from "../successors.ts";
 import type { FindingCriteria } from "./read-criteria.ts";
 
 /** The rows on a page, as in publication.search_findings(). */
@@ -20,7 +22,7 @@ const text = z.string().nullable();
 /** The result of publication.list_related_programs(). */
 export const relatedPrograms = z.array(z.object({ aln: z.string(), findings: z.number() }));
 export type RelatedPrograms = z.infer<typeof relatedPrograms>;
-/** The result of publication.search_programs(). */
+/** The result of publication.search_programs() and name_programs(). */
 export const namedPrograms = z.array(
   z.object({ aln: z.string(), federal_program_name: text, awards: z.number() }),
 );
@@ -51,6 +53,8 @@ const found = z.object({
   is_cut: z.boolean().optional(),
   /** The IDs of the filters `auditee` and `u` that no public report has. */
   unknown: unknownIds.optional(),
+  /** Those of them that are IDs of reports that a public report replaced. */
+  replaced: successors.nullish(),
   related: relatedPrograms.nullish(),
   /** The numbers that are counted together, if a program is searched for with its letter codes. */
   numbers: relatedPrograms.nullish(),
@@ -150,7 +154,7 @@ const listNamedIds = `(
 const listPrograms = `(
   select jsonb_build_object('programs', programs, 'similar', case when programs = '[]'
     then publication.suggest_programs($1) else '[]' end)
-  from publication.search_programs($1) as programs)`;
+  from (select case when $2::text[] = '{}' then publication.search_programs($1) else publication.name_programs($2) end) as found (programs))`;
 
 /** Creates functions that search the public findings for a client. They throw what `query` throws. */
 export function createFindingsReader(query: LimitedQuery) {
@@ -166,9 +170,9 @@ export function createFindingsReader(query: LimitedQuery) {
     /** Finds the IDs of auditees or auditors that have a name, or else similar names. */
     listNamedIds: async (visitor: Visitor, kind: "auditee" | "auditor", name: string, state?: string) =>
       namedIds.parse(await ask(visitor, listNamedIds, kind, name, state)),
-    /** Finds the programs that have a name, those with the most awards, or else those with similar names. */
+    /** Finds the programs that have a name, official or not, those with the most awards first, or else those with similar names. */
     listPrograms: async (visitor: Visitor, name: string) =>
-      programChoice.parse(await ask(visitor, listPrograms, name)),
+      programChoice.parse(await ask(visitor, listPrograms, name, findEverydayProgram(name)?.alns ?? [])),
     list: async (visitor: Visitor, criteria: FindingCriteria & { texts?: "Y" }) =>
       listed.parse(await ask(visitor, "publication.export_findings($1)", criteria)),
     describe: async (visitor: Visitor, criteria: FindingCriteria) =>

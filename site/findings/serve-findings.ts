@@ -149,12 +149,24 @@ async function serveGroup(
   // Names and small letters lead to the page's only address.
   if (exact !== undefined && exact !== value && chart === undefined)
     return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
-  const found =
-    exact === undefined ? undefined : await reader.describe(identifyVisitor(request, reply), criteria);
+  const visitor = identifyVisitor(request, reply);
+  const named =
+    kind === "program" && exact === undefined && hasWords(value)
+      ? await reader.listPrograms(visitor, value)
+      : undefined;
+  const [only, ...others] = named?.programs ?? [];
+  if (only !== undefined && others.length === 0 && chart === undefined)
+    return reply.redirect(`/program/${typed.replace(value, only.aln)}`, 302);
+  const found = exact === undefined ? undefined : await reader.describe(visitor, criteria);
   const context = await describeContext(request);
   const isKnown = found !== undefined && found.years.length > 0;
   if (!isKnown)
-    return sendPage(request, reply, writeUnknownGroup(context, group, found?.related), { status: 404 });
+    return sendPage(
+      request,
+      reply,
+      writeUnknownGroup(context, group, { related: found?.related, ...named }),
+      { status: 404 },
+    );
   if (chart !== undefined) {
     const drawn = writeGroupChart(context, group, found, chart);
     if (drawn !== undefined) return sendSvg(request, reply, drawn);

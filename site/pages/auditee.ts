@@ -12,12 +12,11 @@ import { cut } from "../search/words.ts";
 import { type SimilarId, writeSimilar } from "../similar-ids.ts";
 import {
   cleanNote,
+  describeVerdict,
   explainPastDue,
-  explainVerdict,
   isClean,
   judgeDue,
   listResult,
-  nameVerdict,
   resultColumns,
   writeDueBadge,
   writeVerdict,
@@ -150,7 +149,7 @@ function writeYears(id: string, reports: AuditeeReport[]): Html {
   const title = "Public reports by year";
   return html`<p class="lead">${formatNumber(clean)} of ${count(reports.length, "public report")} ${clean === 1 || reports.length === 1 ? "is" : "are"} clean.
   ${unstated > 0 && `${count(unstated, "report")} without findings ${unstated === 1 ? "states" : "state"} no opinion.`}
-  ${newest && html`The newest${newest.audit_year && `, of ${newest.audit_year}`}: ${describeNewest(newest)}.`}</p>
+  ${newest && html`The newest${newest.audit_year && `, of ${newest.audit_year}`}: ${describeVerdict(withCounts(newest))}.`}</p>
 ${findings > 0 && html`<p><a href="${linkFindings({ auditee: id })}">${nameAllFindings(findings, reports)}</a></p>`}
 <section aria-labelledby="years"><h2 id="years">${title}</h2>
 ${names.size > 1 && html`<p>The reports have several names, because the auditee changed its name or several auditees share the ${label}.</p>`}
@@ -186,13 +185,6 @@ function describeFiling(report: AuditeeReport, reports: AuditeeReport[]): Conten
 
 const withCounts = (report: AuditeeReport) => ({ ...report, ...report.counts });
 
-function describeNewest(report: AuditeeReport): string {
-  const counted = withCounts(report);
-  const verdict = isClean(counted);
-  const why = explainVerdict(counted);
-  return verdict === undefined ? why : `${nameVerdict(verdict).toLowerCase()}: ${why}`;
-}
-
 interface Year {
   year: string;
   report?: AuditeeReport;
@@ -226,26 +218,43 @@ const describeSize = ({
       ? `less than ${formatMoney(to)}`
       : `${formatMoney(from)} to ${formatMoney(to)}`;
 
-/** Compares the findings of each report with those of auditees of the same kind and size. */
+type Peers = NonNullable<AuditeeReport["peers"]>;
+/** Whether the group is of the same kind and size, as in the API. */
+const isExact = ({ entity_type: type, expended_from: from }: Peers): boolean =>
+  type !== null && from !== null;
+
+/** "local government, $1,000,000 to $3,000,000 expended", "local government of all sizes" */
+function describePeers({ entity_type: type, expended_from: from, expended_to: to }: Peers): string {
+  const kind = type === null ? "all kinds of auditees" : (entityTypes[type] ?? type);
+  return from === null
+    ? `${kind} of all sizes`
+    : `${kind}, ${describeSize({ expended_from: from, expended_to: to })} expended`;
+}
+
+/** Compares the findings of each report with those of similar auditees. */
 function writePeers(reports: AuditeeReport[]): Content {
   const rows = reports.map((report) => {
-    const { peers, counts, entity_type: type } = report;
+    const { peers, counts } = report;
     const year = [report.audit_year ?? "not stated", describeFiling(report, reports)];
     const findings = formatNumber(counts.findings);
+    const reason = explainWiderPeers(report);
     if (peers === null)
-      return { cells: [year, `no comparison: ${explainNoPeers(report)}`, findings, "–", "–"] };
+      return { cells: [year, `no comparison: ${reason}${describeNewestPeers(report)}`, findings, "–", "–"] };
     const { submissions, fewer, more } = peers;
     return {
       cells: [
         year,
-        `${entityTypes[type ?? ""] ?? type}, ${describeSize(peers)} expended: ${formatNumber(submissions)} reports`,
+        [
+          `${describePeers(peers)}: ${formatNumber(submissions)} reports`,
+          !isExact(peers) && html` <span class="hint">because ${reason}</span>`,
+        ],
         findings,
         formatNumber(peers.median),
         `${formatNumber(fewer)} have fewer, ${formatNumber(submissions - fewer - more)} as many, ${formatNumber(more)} more`,
       ],
     };
   });
-  const title = "Findings compared with auditees of the same kind and size";
+  const title = "Findings compared with similar auditees";
   const headings = [
     "Audit year",
     "Compared with",
@@ -256,27 +265,28 @@ function writePeers(reports: AuditeeReport[]): Content {
   return (
     reports.length > 0 &&
     html`<section aria-labelledby="peers"><h2 id="peers">${title}</h2>
-<p>Counts public reports, including this auditee’s own. Groups of fewer than 20 reports are not compared.</p>
+<p>Counts public reports, including this auditee’s own. A group has at least 20 reports: auditees of the same kind and size, or else all of
+the same kind, or else all of the same size.${
+      reports.some(({ entity_type: type }) => type === "local") &&
+      html` “Local government” includes cities, counties, school districts and special districts, which the data does not tell apart.`
+    }</p>
 ${scroll(title, table(title, headings, rows))}</section>`
   );
 }
 
-/** Why a report is compared with no others. */
-function explainNoPeers({
-  entity_type: type,
-  size,
-  audit_year: year,
-  newest_peers: newest,
-}: AuditeeReport): string {
+/** Why a report is not compared with auditees of its kind and size. */
+function explainWiderPeers({ entity_type: type, size, audit_year: year }: AuditeeReport): string {
   if (year === null) return "the report states no audit year";
   if (type === null || type === "unknown" || entityTypes[type] === undefined)
     return "the report does not state what kind of auditee it is";
   if (size === null) return "the report states no amount of federal awards expended";
-  const few = `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size (${describeSize(size)} expended)`;
-  return newest === null
-    ? few
-    : `${few}. The newest year with 20 or more is ${newest.audit_year}: the median of its ${formatNumber(newest.submissions)} reports is ${formatNumber(newest.median)} ${newest.median === 1 ? "finding" : "findings"}`;
+  return `fewer than 20 public reports of ${year} are from auditees of this kind (${entityTypes[type]}) and size (${describeSize(size)} expended)`;
 }
+
+const describeNewestPeers = ({ newest_peers: newest }: AuditeeReport): string =>
+  newest === null
+    ? ""
+    : `. The newest year with 20 or more is ${newest.audit_year}: the median of its ${formatNumber(newest.submissions)} reports is ${formatNumber(newest.median)} ${newest.median === 1 ? "finding" : "findings"}`;
 
 function writeAdditional({ additional }: Auditee, label: string): Content {
   const links = additional.map(
@@ -340,10 +350,10 @@ function writeAuditeeExtract(
   });
 }
 
-/** A request for the groups with which the reports are compared. An address has room for the newest 30. */
+/** A request for the groups of the same kind and size with which the reports are compared. An address has room for the newest 30. */
 function writePeersQuery(reports: AuditeeReport[]): Query | undefined {
   const groups = reports.flatMap(({ audit_year: year, entity_type: type, peers }) =>
-    peers
+    peers && isExact(peers)
       ? [`and(audit_year.eq.${year},entity_type.eq.${type},expended_from.eq.${peers.expended_from})`]
       : [],
   );
@@ -378,6 +388,7 @@ export const reportColumns = [
   "median_findings_of_peers",
   "peers_with_fewer_findings",
   "peers_with_more_findings",
+  "compared_with",
   "auditor_firm_name",
   "auditor_ein",
 ] as const;
@@ -396,5 +407,6 @@ export function listReportRows({ reports }: Auditee): Record<string, unknown>[] 
     median_findings_of_peers: report.peers?.median,
     peers_with_fewer_findings: report.peers?.fewer,
     peers_with_more_findings: report.peers?.more,
+    compared_with: report.peers ? describePeers(report.peers) : undefined,
   }));
 }

@@ -1,12 +1,22 @@
-import { type Change, type ChangedPart, type Changes, type Kind, kinds } from "../changes.ts";
-import type { AskedPublications, ChangesFilter } from "../changes-filter.ts";
+import {
+  type Change,
+  type ChangedPart,
+  type ChangedReport,
+  type Changes,
+  type Kind,
+  kinds,
+} from "../changes.ts";
+import { type AskedPublications, type ChangesFilter, readChangesFilter } from "../changes-filter.ts";
 import { count } from "../finding-words.ts";
 import { capitalize, formatDay, formatNumber, formatTime, writeEasternDate } from "../format.ts";
+import { formatValue, isMoney } from "../format-value.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
-import { describeSimilar, listUnknown, type UnknownIds, writeUnknown } from "../similar-ids.ts";
+import { describeMissing, type MissingIds, noneMissing, writeMissing } from "../successors.ts";
+import { findColumn } from "../table-facts.ts";
+import { cleanNote, describeVerdict, listResult, resultColumns } from "../verdict.ts";
 import { type Extract, writeExtract } from "./extract.ts";
 import { linkToFeed, siteName, writeDocument } from "./layout.ts";
 
@@ -23,7 +33,7 @@ interface View {
   /** Which reports. */
   filter?: ChangesFilter | undefined;
   /** The IDs of the filter that no public report has. */
-  unknown?: UnknownIds;
+  missing?: MissingIds;
   publications: AskedPublications;
   /** The changes of all reports. */
   kept: Changes;
@@ -62,8 +72,8 @@ export function writeChanges(context: PageContext, changes: Changes, view: View)
   }.`
     }</p>
 ${writeUnread([...(filter?.unread ?? []), ...publications.unread])}
-${view.unknown && writeUnknown(view.unknown)}
-${shown.length === 0 && writeNothing(shown, view)}
+${writeMissing(filter?.criteria.ids ?? [], view.missing ?? noneMissing, (u) => linkToPage(readChangesFilter({ ...filter?.criteria, u })))}
+${shown.length === 0 ? writeNothing(shown, view) : html`<p class="hint">${cleanNote}</p>`}
 ${shown.map((change) => writeChange(context, change, filter))}
 ${writeForm(view)}
 ${writeExtract(context, { title, path: linkToPage(filter, publications), rows: writeRows(shown, view) })}
@@ -110,7 +120,7 @@ function writeNothing(shown: Changes, view: View): Html {
 
 /** How to get the reports on a page. Only public ones are in the API. */
 function writeRows(shown: Changes, { filter, publications }: View): Extract["rows"] {
-  const rows = listChangeRows(shown);
+  const rows = listChangeRows(shown, undefined);
   const ids = [...new Set(rows.flatMap((row) => ("findings" in row ? [row.report_id] : [])))];
   const value = ids.slice(0, mostInRequest).join("\n");
   return [
@@ -157,28 +167,33 @@ export const changeColumns = [
   "findings",
   "replaces",
   "changed_parts",
+  "changed_values",
+  "fy_end_date",
+  ...resultColumns,
 ] as const;
 
 /** The rows of a CSV file of changes. Of reports that are not public now, they have only the IDs. */
-export const listChangeRows = (shown: Changes) =>
+export const listChangeRows = (shown: Changes, facts: PageContext["facts"]) =>
   shown.flatMap((change) =>
     kinds.flatMap((kind) =>
       change.first[kind].map((id) => {
-        const { parts, ...facts } = findReport(change, kind, id) ?? {};
+        const report = findReport(change, kind, id);
         return {
           publication: change.number,
           published_at: change.published_at.toISOString(),
           change: kind,
           report_id: id,
-          ...facts,
-          changed_parts: parts,
+          ...report,
+          ...(report && listResult(report)),
+          changed_parts: report?.parts,
+          changed_values: report && listValues(report, facts).join("; "),
         };
       }),
     ),
   );
 
 /** What is known of a report that was added or changed, if it is public now. */
-const findReport = ({ reports }: Change, kind: Kind, id: string): Change["reports"][string] | undefined =>
+const findReport = ({ reports }: Change, kind: Kind, id: string): ChangedReport | undefined =>
   kind === "removed" || !Object.hasOwn(reports, id) ? undefined : reports[id];
 
 /** Requests whose addresses every proxy accepts. */
@@ -256,26 +271,37 @@ export function writeFeed(
   { appUrl, hasPublicData, facts }: Pick<PageContext, "appUrl" | "hasPublicData" | "facts">,
   changes: Changes,
   filter?: ChangesFilter,
-  unknown: UnknownIds = new Map(),
+  missing = noneMissing,
 ): string {
   const page = appUrl + linkToPage(filter);
-  const entries = shorten(changes).map((change) => {
-    const published = change.published_at.toISOString();
-    const content = html`<p>${describeCounts(change, filter)}</p>${kinds.map((kind) => listReports(change, kind, appUrl))}${linkToMore(change, filter, appUrl)}${!filter && writeFileLink(hasPublicData, change, appUrl)}`;
-    return html`<entry>
-<id>${page}#${change.number}</id>
-<title>${describeCounts(change, filter)}</title>
-<updated>${published}</updated>
-<link rel="alternate" type="text/html" href="${appUrl}${linkToPage(filter, change)}"/>
+  const entries = shorten(changes).flatMap((change) => {
+    const address = appUrl + linkToPage(filter, change);
+    const writeEntry = (id: string | number, title: string, link: string, content: Html) => html`<entry>
+<id>${page}#${id}</id>
+<title>${title}</title>
+<updated>${change.published_at.toISOString()}</updated>
+<link rel="alternate" type="text/html" href="${link}"/>
 <content type="html">${content.html}</content>
 </entry>
 `;
+    const reports = kinds.flatMap((kind) =>
+      change.first[kind].map((id) => {
+        const isPublic = findReport(change, kind, id) !== undefined;
+        const link = isPublic ? `${appUrl}/record/${id}` : address;
+        const content = html`<p>${writeReport(change, kind, id, { appUrl, facts })}</p>`;
+        return writeEntry(`${change.number}-${id}`, nameChange(change, kind, id), link, content);
+      }),
+    );
+    if (!isCut(change) && change.is_read !== false) return reports;
+    const counts = describeCounts(change, filter);
+    const content = html`<p>${counts}</p>${linkToMore(change, filter, appUrl)}${!filter && writeFileLink(hasPublicData, change, appUrl)}`;
+    return [...reports, writeEntry(change.number, counts, address, content)];
   });
   return html`<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
 <title>${siteName}: changes${filter && ` to reports ${filter.words}`}</title>
-<subtitle>${description}${unknown.size > 0 && html` ${listUnknown(unknown, describeSimilar)}`}</subtitle>
+<subtitle>${description}${missing !== noneMissing && html` ${describeMissing(missing)}`}</subtitle>
 <author><name>${siteName}</name></author>
 <updated>${(changes[0]?.published_at ?? facts?.data_set?.published_at ?? new Date()).toISOString()}</updated>
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>
@@ -284,12 +310,12 @@ ${entries}</feed>
 `.html.replace(notInXml, "");
 }
 
-function writeChange({ hasPublicData }: PageContext, change: Change, filter?: ChangesFilter): Html {
+function writeChange({ hasPublicData, facts }: PageContext, change: Change, filter?: ChangesFilter): Html {
   const { number, published_at: published } = change;
   return html`<section id="${number}" aria-labelledby="title-${number}">
 <h2 id="title-${number}"><time datetime="${published.toISOString()}">${formatTime(published)}</time></h2>
 <p>${describeCounts(change, filter)} Data set <code class="id">${change.data_set}</code>.</p>
-${kinds.map((kind) => listReports(change, kind))}
+${kinds.map((kind) => listReports(change, kind, facts))}
 ${linkToMore(change, filter)}
 ${(!filter || change.is_read === false) && writeFileLink(hasPublicData, change)}
 </section>`;
@@ -317,45 +343,72 @@ const partWords: Record<ChangedPart, string> = {
   other: "other details",
 };
 
-/** "audit year 2023, 2 findings; changed: awards, findings" */
-function describeReport({ audit_year: year, findings, replaces, parts }: Change["reports"][string]): string {
-  return [
-    [year && `audit year ${year}`, findings === 0 ? "no findings" : count(findings, "finding")]
-      .filter(Boolean)
-      .join(", "),
-    replaces && `replaces ${replaces}`,
-    parts && `changed: ${parts.map((part) => partWords[part]).join(", ")}`,
-  ]
-    .filter(Boolean)
-    .join("; ");
+const kindWords: Record<Kind, string> = { added: "new report", changed: "changed", removed: "removed" };
+
+const nameFiscalYear = ({ fy_end_date: end, audit_year: year }: ChangedReport): string =>
+  end ? `fiscal year ended ${formatDay(end)}` : year ? `audit year ${year}` : "fiscal year not stated";
+
+/** "City of Alder, fiscal year ended June 30, 2023: changed. Not clean: 1 finding". Only public reports have more than an ID. */
+function nameChange(change: Change, kind: Kind, id: string): string {
+  const report = findReport(change, kind, id);
+  return report === undefined
+    ? `${id}: ${kindWords[kind]}`
+    : `${report.auditee_name || id}, ${nameFiscalYear(report)}: ${kindWords[kind]}. ${capitalize(describeVerdict(report))}`;
 }
 
-function listReports(change: Change, kind: Kind, base = ""): Html | false {
+/** A report with what a reader wants to know of it. Only public reports have a name and a page. */
+function writeReport(
+  change: Change,
+  kind: Kind,
+  id: string,
+  { appUrl, facts }: Pick<PageContext, "appUrl" | "facts">,
+): Content {
+  const report = findReport(change, kind, id);
+  if (report === undefined) return id;
+  const { auditee_name: name, replaces, parts } = report;
+  const sentences = [
+    `${id}, ${nameFiscalYear(report)}`,
+    capitalize(describeVerdict(report)),
+    replaces && `Replaces ${replaces}`,
+    parts && `Changed: ${parts.map((part) => partWords[part]).join(", ")}`,
+    ...listValues(report, facts),
+  ].filter(Boolean);
+  return html`<a href="${appUrl}/record/${id}">${name || "not stated"}</a> <span class="hint">${sentences.join(". ")}.</span>`;
+}
+
+/** ["Total amount expended: $2, was $1"] */
+function listValues({ values }: ChangedReport, facts: PageContext["facts"]): string[] {
+  const general = facts?.api[0]?.tables.find(({ name }) => name === "general");
+  return Object.entries(values).map(([name, { old, new: now }]) => {
+    const { label = name, words } = findColumn(general, name) ?? {};
+    const [is, was] = [now, old].map((value) => {
+      const isNumber = value !== null && isMoney(name);
+      return value === null ? "not stated" : formatValue(name, isNumber ? Number(value) : value, words);
+    });
+    return `${label}: ${is}, was ${was}`;
+  });
+}
+
+function listReports(change: Change, kind: Kind, facts: PageContext["facts"]): Html | false {
   const { counts, first } = change;
   const ids = first[kind];
   const shown =
     counts[kind] > ids.length ? `first ${ids.length} of ${formatNumber(counts[kind])}` : counts[kind];
-  // Only public reports have a name and a page.
-  const link = (id: string) => {
-    const report = findReport(change, kind, id);
-    if (report === undefined) return id;
-    return html`<a href="${base}/record/${id}">${report.auditee_name || "not stated"}</a> <span class="hint">${id}: ${describeReport(report)}</span>`;
-  };
   return (
     ids.length > 0 &&
     html`<details><summary>Reports ${kind} (${shown})</summary>
-<ul class="toc">${ids.map((id) => html`<li>${link(id)}</li>`)}</ul></details>`
+<ul class="toc">${ids.map((id) => html`<li>${writeReport(change, kind, id, { appUrl: "", facts })}</li>`)}</ul></details>`
   );
 }
 
+/** Whether the page of a publication lists more of its reports. */
+const isCut = ({ counts, first }: Change): boolean =>
+  kinds.some((kind) => first[kind].length < Math.min(counts[kind], mostOfEachKind + 1));
+
 /** Leads to the page of a publication, which lists more of its reports. */
-function linkToMore({ number, counts, first }: Change, filter?: ChangesFilter, base = ""): Html | false {
-  const isCut = kinds.some((kind) => first[kind].length < Math.min(counts[kind], mostOfEachKind + 1));
-  return (
-    isCut &&
-    html`<p><a href="${base}${linkToPage(filter, { number })}">More reports of this publication</a></p>`
-  );
-}
+const linkToMore = (change: Change, filter?: ChangesFilter, base = ""): Html | false =>
+  isCut(change) &&
+  html`<p><a href="${base}${linkToPage(filter, change)}">More reports of this publication</a></p>`;
 
 const writeFileLink = (hasPublicData: boolean, { number }: Change, base = ""): Html | false =>
   hasPublicData &&

@@ -45,7 +45,7 @@ import { formatDay, formatNumber, writeEasternDate } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
-import { writeUnknown } from "../similar-ids.ts";
+import { writeMissing } from "../successors.ts";
 import { explainDecisions, noDueDate, writeDueBadge } from "../verdict.ts";
 import { markProgram, writeRelatedPrograms } from "./awards.ts";
 import { writeExtract } from "./extract.ts";
@@ -80,7 +80,7 @@ export function writeFindings(context: PageContext, result: FindingsResult): str
 <p class="lead">What auditors found, and what auditees plan to do about it, newest first.</p>
 ${writeForm(context, result)}
 ${writeNotices(result)}
-${found.unknown && writeUnknown(found.unknown)}
+${writeMissing(splitList(criteria.u), { unknown: found.unknown ?? new Map(), replaced: found.replaced ?? [] }, (u) => linkFindings({ ...criteria, u }))}
 ${writeRelatedWords(result)}
 ${writeRequirement(result)}
 ${writeChosen(result)}
@@ -173,7 +173,7 @@ function writeChoice(asked: AskedFindings, choice: Choice): Html {
         html`<li><a href="${linkAsked(replaceName(asked, "program", ofProgram(aln)))}">${aln} ${name}</a> <span class="hint">${count(awards, "award")}</span></li>`,
     );
     return html`<nav aria-label="Choose a program"><h2>Which program?</h2>
-<p role="status">These programs have names with words that begin with “${choice.text}”, those with the most awards first. Choose one to see its findings.</p>
+<p role="status">These programs are called “${choice.text}”, or have names with words that begin with it, those with the most awards first. Choose one to see its findings.</p>
 <ul>${items}</ul></nav>`;
   }
   const { field, text, found } = choice;
@@ -228,7 +228,7 @@ ${input("words", html` type="search" maxlength="${longestWords}" autocomplete="o
 <p class="hint" id="words-hint">Finds words in any order and form. Put exact words and phrases in quotation marks, “or” between alternatives, and a minus before a word to leave out.</p>
 <details${Object.keys(criteria).length === 0 && html` open`}><summary>Filters${chosen > 0 && ` (${chosen} used${criteria.words === undefined ? "" : " besides the words"})`}</summary>
 <div class="fields">
-${input("program", html` autocomplete="off"`, "93.778, HHS, or 84.425* with its letter codes")}
+${input("program", html` autocomplete="off"`, "93.778, Medicaid, HHS, or 84.425* with its letter codes")}
 ${select("direct", ["Y", "N"])}
 ${input("accepted_since", html` type="date"`)}
 ${input("auditee", html` autocomplete="off"`)}

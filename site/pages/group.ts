@@ -1,5 +1,10 @@
 import { count } from "../finding-words.ts";
-import { type FindingsOfGroup, mostInFile, type RelatedPrograms } from "../findings/find-findings.ts";
+import {
+  type FindingsOfGroup,
+  mostInFile,
+  type NamedPrograms,
+  type RelatedPrograms,
+} from "../findings/find-findings.ts";
 import {
   describeValue,
   type FindingCriteria,
@@ -95,14 +100,29 @@ function writeSpan({ years }: FindingsOfGroup): string {
 export function writeUnknownGroup(
   context: PageContext,
   { kind, value }: Group,
-  related: RelatedPrograms | null = null,
+  {
+    related,
+    programs = [],
+    similar = [],
+  }: {
+    related?: RelatedPrograms | null | undefined;
+    /** For a name, the programs that have it, or else those with similar names. */
+    programs?: NamedPrograms;
+    similar?: NamedPrograms;
+  } = {},
 ): string {
   const title = `No public report has this ${kind}`;
+  const named = [...programs, ...similar].map(
+    ({ aln, federal_program_name: name }) => html`<li><a href="${linkToGroup(aln)}">${aln} ${name}</a></li>`,
+  );
   return writeNotFound(
     context,
     title,
     html`<p>No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
-  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>${writeRelatedPrograms(related, linkToGroup)}`,
+  <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>${
+    named.length > 0 &&
+    html`<nav aria-label="Programs"><p>Did you mean a program with ${programs.length > 0 ? "this" : "a similar"} name?</p><ul>${named}</ul></nav>`
+  }${writeRelatedPrograms(related, linkToGroup)}`,
   );
 }
 

@@ -77,8 +77,8 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 <footer class="site-footer" id="site-footer">
   <div class="wrap">
     <p>Reports of federal single audits (2 CFR part 200, subpart F). This site sets no cookies and loads
-      nothing from other hosts. Each client IP may open ${searchesAMinute} searches, lists and reports a minute. Programs should use
-      the <a href="/#api">API</a>.</p>
+      nothing from other hosts. You and others at your internet address may together open ${searchesAMinute} searches, lists and reports a
+      minute. Programs should use the <a href="/#api">API</a>.</p>
     <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
       <li><a href="/changes">Changes</a></li>

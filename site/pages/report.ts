@@ -11,7 +11,7 @@ import { emptyQuery, largestLimit } from "../query.ts";
 import type { Report, ShownReport } from "../report.ts";
 import { cut } from "../search/words.ts";
 import { writeQuery } from "../search/write-query.ts";
-import { linkSuccessor, type Successor } from "../successors.ts";
+import { type Successor, writeReplaced } from "../successors.ts";
 import { chooseShown, findColumn, isNarrative, orderColumns } from "../table-facts.ts";
 import {
   cleanNote,
@@ -93,8 +93,7 @@ export function adviseOnReport(
   reportId: string,
   successor: Successor | undefined,
 ): Html {
-  if (successor !== undefined)
-    return html`<p>The report <code class="id">${reportId}</code> was ${linkSuccessor(successor)}.</p>`;
+  if (successor !== undefined) return html`<p>${writeReplaced(successor)}</p>`;
   const schema = facts?.api[0]?.schema ?? "";
   const explorer = linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true);
   if (!isReportId(reportId.toUpperCase()))

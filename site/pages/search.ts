@@ -92,7 +92,7 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   const chosen = found.chosen ?? 0;
   const reading = readings[chosen];
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
-  return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
+  return html`<p class="lead" role="status">${writeNoName(result, chosen)}${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeGroups(reading, found, found.totals[chosen])}
 ${writeNarrowedFindings(reading)}
 ${writeAuditors(reading, found)}
@@ -104,6 +104,18 @@ ${writeTexts(result)}
 ${found.rows.length === 0 ? writeNoPage(result.page, lastPage(result, chosen), linkToSearch(result.text, result.filters, result.asked)) : writeRows(reading, found)}
 ${writePages(result, chosen)}
 ${writeSource(context, result, reading)}`;
+}
+
+/** Says that no auditee has a name that was typed, if what was found is something else: a city, or only beginnings of its words. */
+function writeNoName({ readings, asked }: SearchResult, chosen: number): Content {
+  // If the visitor chose a reading, the others may have matches.
+  const earlier = asked === undefined ? readings.slice(0, chosen) : [];
+  const name = findNamed(earlier.filter(({ criteria }) => criteria.full_name === undefined));
+  return (
+    name !== undefined &&
+    readings[chosen]?.criteria.name === undefined &&
+    `No public report was found ${name.words}. `
+  );
 }
 
 const formatTotal = (total = 0): string =>
@@ -260,13 +272,16 @@ function writePrograms(
   { criteria }: Reading,
 ): Content {
   const { state, year } = criteria;
-  const links = [...programs, ...similarPrograms].map(({ aln, federal_program_name: name, awards }) => {
-    const search = [aln, state, year].filter(Boolean).join(" ");
-    return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
-  });
+  const isOther = ({ aln }: { aln: string }) => aln !== nameProgram(criteria);
+  const links = [...programs, ...similarPrograms]
+    .filter(isOther)
+    .map(({ aln, federal_program_name: name, awards }) => {
+      const search = [aln, state, year].filter(Boolean).join(" ");
+      return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (<a href="/program/${aln}">${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all</a>)</li>`;
+    });
   return (
     links.length > 0 &&
-    html`<nav aria-label="Programs"><p>Reports with awards of a program with ${programs.length > 0 ? "this" : "a similar"} name:</p><ul>${links}</ul></nav>`
+    html`<nav aria-label="Programs"><p>Reports with awards of ${criteria.program === undefined ? "a program" : "other programs"} with ${programs.length > 0 ? "this" : "a similar"} name:</p><ul>${links}</ul></nav>`
   );
 }
 
@@ -452,8 +467,9 @@ function writeNothing(context: PageContext, result: SearchResult): Html {
     result.found.programs.length === 0 && readings[0] && writePrograms(result, readings[0]);
   const found = html`<p class="lead" role="status">No public report was found for “${text}”.</p>`;
   // An ID is nothing else.
-  if (!isNarrowed && reportId !== undefined)
-    return html`${result.found.successor === undefined && found}${adviseOnReport(context, reportId, result.found.successor)}`;
+  const { successor } = result.found;
+  if (reportId !== undefined && (successor !== undefined || !isNarrowed))
+    return html`${successor === undefined && found}${adviseOnReport(context, reportId, successor)}`;
   const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });

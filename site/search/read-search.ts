@@ -14,6 +14,8 @@ export interface Reading {
   criteria: Criteria;
   /** Completes "Audits …": "of auditees whose name has the words “polk county”, in Iowa". */
   words: string;
+  /** Whether the program was typed as a name, which may also be that of an auditee. */
+  isNamed?: true;
 }
 
 /** Makes a search one line of text that PostgreSQL can store. */
@@ -87,16 +89,17 @@ function readPart(
   return {
     criteria: { ...meaning.criteria, ...narrowed, ...(isNarrowedName && { all_words }) },
     words: `${meaning.words}${describeNarrowing({ ...meaning.criteria, ...narrowed })}`,
+    ...(meaning.isNamed && { isNamed: true }),
   };
 }
 
 /** Whether a search has a number that is not part of a name. A name may have 12 letters, but a UEI nearly always has a digit too. */
 function isCertain({
   criteria: { report_ids, uei = "", ein, auditor_ein, secondary_auditor_ein, program },
-}: Pick<Reading, "criteria">): boolean {
-  return (
-    (report_ids ?? ein ?? auditor_ein ?? secondary_auditor_ein ?? program) !== undefined || /\d/.test(uei)
-  );
+  isNamed,
+}: Omit<Reading, "place">): boolean {
+  const number = report_ids ?? ein ?? auditor_ein ?? secondary_auditor_ein ?? program;
+  return isNamed === undefined && (number !== undefined || /\d/.test(uei));
 }
 
 /** Splits a search in all ways that make sense. The last of them is the whole search, because names have states and years. */

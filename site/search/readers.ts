@@ -1,4 +1,4 @@
-import { agencies, agencyAbbreviations } from "../names.ts";
+import { agencies, agencyAbbreviations, findEverydayProgram } from "../names.ts";
 import { simplify, split } from "./words.ts";
 
 /** What a report must match: criteria of publication.search_reports(). */
@@ -32,6 +32,8 @@ interface Meaning {
   criteria: Criteria;
   /** Completes "Audits …". */
   words: string;
+  /** Whether the program was typed as a name, which may also be that of an auditee. */
+  isNamed?: true;
 }
 
 export interface Reader {
@@ -86,6 +88,8 @@ export const readers: Record<string, Reader> = {
       }),
     ),
   },
+  everydayProgram: { examples: ["Medicaid", "the Pell Grant program", "CDBG"], read: readEveryday(0) },
+  otherEverydayProgram: { examples: ["CDBG"], read: readEveryday(1) },
   agency: { examples: ["93", "HHS", "Department of the Interior"], read: readAgency },
   name: {
     examples: ["County of Shelby", "anasco", "Y.M.C.A."],
@@ -154,6 +158,21 @@ function readMatch(pattern: RegExp, describe: (groups: string[]) => Meaning): Re
 
 function readEin(describe: (ein: string) => Meaning): Reader["read"] {
   return readMatch(/^(?:EIN:? *)?(\d\d)[- ]?(\d{7})$/i, (groups) => describe(groups.join("")));
+}
+
+/** Reads the everyday name of a program. Some names are of two programs, so `place` says which of them is meant. */
+function readEveryday(place: 0 | 1): Reader["read"] {
+  return (text) => {
+    const { name, alns = [] } = findEverydayProgram(text) ?? {};
+    const aln = alns[place];
+    const [agency = "", program = ""] = aln?.split(".") ?? [];
+    if (aln === undefined) return undefined;
+    return {
+      criteria: { agency, program },
+      words: `with awards of the program ${aln} (${name})`,
+      isNamed: true,
+    };
+  };
 }
 
 /** "City of", before the name of a place. */

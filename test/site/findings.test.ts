@@ -216,6 +216,7 @@ describe("a search for findings", () => {
     ["state=TX,ohio", ["1 2023-001", "1 2023-002", cold, "4 2020-001"]],
     ["year=2020&year=2021&year=2022", [cold, "4 2020-001"]],
     ["entity_type=local,higher-ed&year=2021,2023", ["1 2023-001", "1 2023-002", cold]],
+    ["program=Medicaid&direct=Y", ["1 2023-001", "1 2023-002"]],
     ["program=93.778&aln=93.778&program=93.778&direct=Y", ["1 2023-001", "1 2023-002"]],
     ["state=Texas", ["1 2023-001", "1 2023-002"]],
     ["year=2023&entity_type=non-profit", ["2 2023-001", "2 2023-002"]],
@@ -490,11 +491,28 @@ describe("a search for findings", () => {
     expect(new URL(page.url()).search).toBe("?requirement=B,L,P");
   });
 
+  it("lists the programs of an everyday name that two have", async () => {
+    const setProgram = (from: string, to: string) =>
+      here.select("update disclosed.totals_by_program set aln = $2 where aln = $1", [from, to]);
+    await setProgram("16.575", "14.218");
+    await setProgram("10.553", "14.228");
+    onTestFinished(async () => {
+      await setProgram("14.218", "16.575");
+      await setProgram("14.228", "10.553");
+    });
+    const { text: body } = await get("/findings?program=CDBG&year=2023");
+    const [, list = ""] = /aria-label="Choose a program">(.*?)<\/nav>/s.exec(body) ?? [];
+    expect(Array.from(list.matchAll(/<a href="([^"]*)">/g), ([, link]) => link).sort()).toEqual([
+      "/findings?year=2023&amp;program=14.218",
+      "/findings?year=2023&amp;program=14.228",
+    ]);
+  });
+
   it("lists the programs that have a name, those with the most awards first", async () => {
     const { status, text: body } = await get("/findings?program=secret+weapons&year=2023");
     expect(status).toBe(200);
     expect(readStatus(body)).toContain(
-      "These programs have names with words that begin with “secret weapons”",
+      "These programs are called “secret weapons”, or have names with words that begin with it",
     );
     const [, list = ""] = /aria-label="Choose a program">(.*?)<\/nav>/s.exec(body) ?? [];
     const links = Array.from(list.matchAll(/<a href="([^"]*)">(\S+) Secret Weapons/g), (link) =>
@@ -1038,10 +1056,25 @@ describe("the page of a program, an agency or a state", () => {
     ["/state/texas", "/state/TX"],
     ["/agency/HHS", "/agency/93"],
     ["/program/93", "/agency/93"],
+    ["/program/medicaid", "/program/93.778"],
+    ["/program/Medicaid.csv", "/program/93.778.csv"],
+    ["/program/medical%20assistance", "/program/93.778"],
     ["/agency/93.778", "/program/93.778"],
   ])("%s leads to %s", async (target, location) => {
     const { status, headers } = await get(target);
     expect([status, headers.location]).toEqual([302, location]);
+  });
+
+  it("for a name of several programs, or a misspelled one, lists the programs that may be meant", async () => {
+    for (const [target, question, aln] of [
+      ["/program/secret%20weapons", "Did you mean a program with this name?", "84.010"],
+      ["/program/Medcial%20Asistance", "Did you mean a program with a similar name?", "93.778"],
+    ] as const) {
+      const { status, text: body } = await get(target);
+      expect([status, body.includes(question)]).toEqual([404, true]);
+      expect(body).toContain(`<li><a href="/program/${aln}">${aln} `);
+      expect(body).not.toContain('<a href="/program/08.U01">');
+    }
   });
 
   it.each([

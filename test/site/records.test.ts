@@ -90,6 +90,19 @@ beforeAll(async () => {
       gaap_results: "unmodified_opinion",
       fac_accepted_date: "",
     }),
+    submission(42, {
+      auditee_name: "Oak College",
+      auditee_uei: "OAKCOLLEGE12",
+      entity_type: "higher-ed",
+      total_amount_expended: "2500000",
+    }),
+    submission(43, {
+      auditee_name: "Ash County",
+      auditee_uei: "ASHCOUNTY123",
+      entity_type: "local",
+      total_amount_expended: "50000000",
+    }),
+    submission(44, { entity_type: "local", total_amount_expended: "50000000", is_public: "f" }),
     submission(32, { ...twins, audit_year: "2021", gaap_results: "adverse_opinion" }),
     // With Alder and Biennial City, these are 20 reports.
     ...range(18, 100).map((each) => submission(each, peer)),
@@ -456,15 +469,24 @@ describe("the page of a report", () => {
     const { status, text } = await get(`/record/${id(each)}`);
     expect(status).toBe(404);
     const answer = `replaced by <a href="/record/${id(30)}">${id(30)}</a>, accepted 2023-09-01`;
-    for (const path of [`/record/${id(each)}`, `/check?u=${id(each)}`, `/search?q=${id(each)}`])
+    for (const path of ["/record/", "/check?u=", "/search?q=", "/findings?u="].map((page) => page + id(each)))
       expect([path, (await get(path)).text]).toEqual([path, expect.stringContaining(answer)]);
     expect(text).not.toContain("suppressed");
+    const answers = [
+      await get(`/search?q=${id(each)}&year=2021`),
+      await get(`/findings?u=${id(each)},${id(20)}&year=2023`),
+    ];
+    for (const { text: narrowed } of answers) expect(narrowed).toContain(answer);
+    expect(answers[1]?.text).toContain(
+      `<a href="/findings?year=2023&amp;u=${id(30)},${id(20)}">Search with the newest report</a>`,
+    );
+    expect(answers[1]?.text).toContain(`No public report has this ID: ${id(20)}.`);
     expect((await get(`/check.csv?u=${id(each)}`)).text).toContain(
       `"replaced by ${id(30)}, accepted 2023-09-01"`,
     );
   });
 
-  it.each(["/check?u=", "/search?q="])(
+  it.each(["/check?u=", "/search?q=", "/findings?u="])(
     "says no more of a suppressed report that was replaced than of an unknown one: %s",
     async (path) => {
       const [replaced, unknown] = await Promise.all(
@@ -534,7 +556,6 @@ describe("the page of an auditee", () => {
 
   it.each([
     ["SILENTSILENT", "does not state what kind of auditee it is"],
-    ["FIRTOWN12345", "states no amount of federal awards expended"],
     [
       "BIENNIAL1234",
       "fewer than 20 public reports of 2021 are from auditees of this kind (local government) and size ($1,000,000 to $3,000,000 expended). The newest year with 20 or more is 2023: the median of its 20 reports is 0 findings",
@@ -568,6 +589,39 @@ describe("the page of an auditee", () => {
       "/totals_by_peers?limit=20000&amp;or=(and(audit_year.eq.2023,entity_type.eq.local,expended_from.eq.1000000))",
     );
     expect(await here.list("select distinct median_findings from disclosed.totals_by_peers")).toEqual(["0"]);
+  });
+
+  it.each([
+    [
+      "ASHCOUNTY123",
+      "local government of all sizes: 22 reports because fewer than 20 public reports of 2023 are from auditees of this kind (local government) and size ($30,000,000 to $100,000,000 expended) 0 0 0 have fewer, 13 as many, 9 more",
+    ],
+    [
+      "FIRTOWN12345",
+      "local government of all sizes: 22 reports because the report states no amount of federal awards expended 1 0 13 have fewer, 6 as many, 3 more",
+    ],
+    [
+      "OAKCOLLEGE12",
+      "all kinds of auditees, $1,000,000 to $3,000,000 expended: 21 reports because fewer than 20 public reports of 2023 are from auditees of this kind (institution of higher education) and size ($1,000,000 to $3,000,000 expended) 0 0 0 have fewer, 13 as many, 8 more",
+    ],
+  ])("compares %s with a wider group, if its own has fewer than 20 reports", async (uei, words) => {
+    expect(await open(`/auditee/${uei}`)).toContain(words);
+    const [row] = parse((await get(`/auditee/${uei}.csv`)).text, { columns: true, bom: true });
+    expect(row).toMatchObject({ compared_with: words.split(": ")[0] });
+  });
+
+  it("has no group of fewer than 20 reports, and counts no suppressed report", async () => {
+    const groups = await here.list(
+      `select row(entity_type, expended_from, sum(submissions))::text from disclosed.totals_by_peer_groups
+       group by audit_year, entity_type, expended_from order by row(entity_type, expended_from, sum(submissions))::text collate "C"`,
+    );
+    expect(groups).toEqual(["(,1000000,21)", "(local,,22)", "(local,1000000,20)"]);
+  });
+
+  it("says what local governments are, and only of them", async () => {
+    const clause = "“Local government” includes cities, counties, school districts and special districts";
+    expect(await open("/auditee/ASHCOUNTY123")).toContain(clause);
+    expect(await open("/auditee/OAKCOLLEGE12")).not.toContain(clause);
   });
 
   it("lists the reports in which it is an additional UEI", async () => {

@@ -4,6 +4,7 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../shared/connect.ts";
 import type { RunningApp } from "../../shared/web/start-app.ts";
+import { readAlnOrAgency } from "../../site/read-filters.ts";
 import { searchesAMinute } from "../../site/search/limit-queries.ts";
 import { cleanSearch, readSearch } from "../../site/search/read-search.ts";
 import { readers } from "../../site/search/readers.ts";
@@ -77,7 +78,7 @@ beforeAll(async () => {
       award_reference: "AWARD-0001",
       federal_agency_prefix: "93",
       federal_award_extension: number === 1 ? "224" : "778",
-      federal_program_name: number === 9 ? "Title XIX; Medicaid" : "Medical Assistance Program",
+      federal_program_name: number === 9 ? "State Health Care; Medi-Cal" : "Medical Assistance Program",
       amount_expended: "1234567",
     })),
     {
@@ -86,6 +87,13 @@ beforeAll(async () => {
       federal_agency_prefix: "15",
       federal_award_extension: "RD",
     },
+    ...[2, 3].map((number) => ({
+      report_id: id(number),
+      award_reference: "AWARD-0003",
+      federal_agency_prefix: "14",
+      federal_award_extension: number === 2 ? "218" : "228",
+      federal_program_name: "Community Development Block Grants",
+    })),
     ...[18, 19].map((number) => ({
       report_id: id(number),
       award_reference: "AWARD-0001",
@@ -232,6 +240,27 @@ describe("a search", () => {
     };
     expect(await count("Gary")).toEqual([1, 0]);
     expect(await count("Zzyzx")).toEqual([0, 2]);
+  });
+
+  it.each([
+    [
+      "City of Saint Luke",
+      "No public report was found of auditees whose name has the words “City of Saint Luke”. 2 reports of auditees in the city “Saint Luke”.",
+    ],
+    [
+      "saint luke, LA 2023",
+      "No public report was found of auditees whose name has the words “saint luke”, in Louisiana, audit year 2023. 2 reports of auditees in the city “saint luke”, in Louisiana, audit year 2023.",
+    ],
+    [
+      "Clin Olymp",
+      "No public report was found of auditees whose name has the words “Clin Olymp”. 1 report of auditees whose name has words that begin with “Clin Olymp”.",
+    ],
+    ["Saint Bernard", "2 reports of auditees whose name has the words “Saint Bernard”."],
+    ["Iowa", "3 reports of all auditees, in Iowa."],
+    ["Iowa HHS", "1 report with awards of the agency Health and Human Services (93), in Iowa."],
+  ])("says first if no auditee has the name that was typed: %s", async (typed, lead) => {
+    const [, status] = /role="status">(.*?)<\/p>/s.exec((await search(typed)).text) ?? [];
+    expect(status).toBe(lead);
   });
 
   it("takes older reports without a UEI, but with the same EIN, for the same auditee's", async () => {
@@ -394,8 +423,8 @@ describe("a search", () => {
   );
 
   it.each([
-    ["Medicaid California", "93.778+CA", "93.778 Medical Assistance Program"],
-    ["title XIX 2023", "93.778+2023", "93.778 Medical Assistance Program"],
+    ["Medi-Cal California", "93.778+CA", "93.778 Medical Assistance Program"],
+    ["medi cal 2023", "93.778+2023", "93.778 Medical Assistance Program"],
     ["Medcial Asistance California", "93.778+CA", "93.778 Medical Assistance Program"],
     ["Secrt Weapon", undefined, ""],
     ["secret weapons", undefined, ""],
@@ -409,8 +438,8 @@ describe("a search", () => {
 
   it.each([
     [
-      "Medicaid",
-      "A program has a name with the words “Medicaid”. No auditee, auditor or city with this name was found.",
+      "Medi-Cal",
+      "A program has a name with the words “Medi-Cal”. No auditee, auditor or city with this name was found.",
     ],
     [
       "medical assistance program California 2023",
@@ -424,6 +453,50 @@ describe("a search", () => {
     expect(status.replace(/\s+/g, " ")).toBe(lead);
     if (!lead.startsWith("No")) expect(next).toBe('<nav aria-label="Programs">');
     expect(text.split('aria-label="Programs"').length).toBeLessThan(3);
+  });
+
+  it.each<[typed: string, lead: string, reports: number[]]>([
+    ["Medicaid", "2 reports with awards of the program 93.778 (Medicaid).", [9, 8]],
+    [
+      "the medicaid program, California 2023",
+      "2 reports with awards of the program 93.778 (Medicaid), in California, audit year 2023.",
+      [9, 8],
+    ],
+    ["title XIX", "2 reports with awards of the program 93.778 (Title XIX).", [9, 8]],
+    ["Medicaid Iowa", "No public report was found for “Medicaid Iowa”.", []],
+    ["CDBG", "1 report with awards of the program 14.218 (CDBG).", [2]],
+    // Other words make it a name.
+    ["Medicaid Clinic", "No public report was found for “Medicaid Clinic”.", []],
+  ])("for the everyday name of a program, %s, leads with the program", async (typed, lead, reports) => {
+    const { text } = await search(typed);
+    const [, status] = /role="status">(.*?)<\/p>/s.exec(text) ?? [];
+    expect([status, listReports(text)]).toEqual([lead, reports]);
+    const [aln] = /\d\d\.\d{3}/.exec(lead) ?? [];
+    if (aln) expect(text).toContain(`<a href="/program/${aln}">Program ${aln}</a>`);
+  });
+
+  it("for the everyday name of a program offers the other program and the auditees with this name", async () => {
+    const choices = async (typed: string) => {
+      const [, list = ""] =
+        /aria-label="Other meanings">(.*?)<\/nav>/s.exec((await search(typed)).text) ?? [];
+      return Array.from(list.matchAll(/<a [^>]*>([^<]*)<\/a> \(([^)]*)/g), (each) => each.slice(1));
+    };
+    const setName = (number: number, name: string) =>
+      here.select("update disclosed.general set auditee_name = $2 where report_id = $1", [id(number), name]);
+    await setName(15, "CDBG Office");
+    onTestFinished(async () => void (await setName(15, "Gary")));
+    expect(await choices("CDBG")).toEqual([
+      ["Reports with awards of the program 14.228 (CDBG)", "1 report"],
+      ["Reports of auditees whose name has the words “CDBG”", "1 report"],
+    ]);
+  });
+
+  it("names of programs are read without the words around them", () => {
+    for (const typed of ["Pell", "the Pell Grant program", "PELL GRANTS", "pell  grant"])
+      expect(readAlnOrAgency(typed)).toBe("84.063");
+    expect(readAlnOrAgency("section 8 vouchers")).toBe("14.871");
+    // Two programs have this name.
+    expect(readAlnOrAgency("CDBG")).toBeUndefined();
   });
 
   it("for one word beside a state and a year names programs before auditees", async () => {
@@ -477,6 +550,23 @@ describe("a search", () => {
     const target = `/search?${new URLSearchParams({ q: name, ...narrowed })}`;
     expect(links).toContainEqual([target.replaceAll("&", "&amp;"), name]);
     if (narrowed.state) expect(listReports((await get(target)).text)).not.toEqual([]);
+  });
+
+  it.each([
+    // Two misspelled words, and two mistakes in a word.
+    "Sprngfeld Scool District",
+    "Sprignfild Shcol Distrct",
+    // The first letter of one of the misspelled words is wrong.
+    "Dpringfield Scool District",
+    "Sprngfield Achool District",
+    "Aprignfield Scool",
+  ])("suggests a name of which two words are misspelled: %s", async (typed) => {
+    const setName = (name: string) =>
+      here.select("update disclosed.general set auditee_name = $2 where report_id = $1", [id(15), name]);
+    await setName("Springfield School District");
+    onTestFinished(async () => void (await setName("Gary")));
+    expect((await search(typed)).text).toContain(">Springfield School District</a></li>");
+    expect((await search(typed.replace(/Sc.*|Sh.*|Ac.*/, "Clinic"))).text).not.toContain("Similar names");
   });
 
   it("suggests only names of auditees in the state that was typed", async () => {
@@ -551,6 +641,7 @@ describe("a search", () => {
   it.each([
     ["year=99", "“99” is not an audit year"],
     ["state=ZZ", "“ZZ” is not a state"],
+    ["findings=Y", "“Y” is not a value of findings, which is 1"],
     ["page=9999", "“9999” is not a page"],
     ["page=2", "There is no page 2. This search has 1 page."],
   ])("says that %s is not used, and makes no file of other rows", async (parameter, sentence) => {
@@ -878,6 +969,16 @@ it("every reader of a search reads its own examples", () => {
   for (const [name, { examples, read }] of Object.entries(readers))
     for (const example of examples) expect(read(example), `${name}: ${example}`).toBeDefined();
 });
+
+it.each(["/", "/search", "/findings", "/check", "/changes", "/totals"])(
+  "%s says in plain words for whom searches are limited",
+  async (page) => {
+    const { text } = await get(page);
+    expect(text).toContain("You and others at your internet address may together open 60 searches");
+    // The API's section of the home page is for programmers.
+    expect(text.replace(/<section [^>]*"(?:api|errors)".*<\/section>/s, "")).not.toMatch(/client IP/i);
+  },
+);
 
 it("shared caches keep no search, only the page of examples", async () => {
   const controls = [(await search("Polk")).headers, (await get("/search")).headers];

@@ -8,7 +8,7 @@ declare
   all_columns text;
   stub_columns text;
 begin
-  if table_name in ('general_stubs', 'fingerprints', 'search_terms') then
+  if table_name in ('general_stubs', 'fingerprints', 'search_terms', 'totals_by_peer_groups') then
     return;
   end if;
   select

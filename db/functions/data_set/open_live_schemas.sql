@@ -49,7 +49,7 @@ begin
     select format('grant select on %s to api_public, api_tribal', string_agg(pg_class.oid::regclass::text, ', '))
     from pg_catalog.pg_class
     where pg_class.relnamespace in ('disclosed'::regnamespace, 'suppressed'::regnamespace)
-      and pg_class.relkind = 'r' and pg_class.relname not in ('fingerprints', 'search_terms')
+      and pg_class.relkind = 'r' and pg_class.relname not in ('fingerprints', 'search_terms', 'totals_by_peer_groups')
     having count(*) > 0
   loop
     execute statement;

@@ -84,7 +84,7 @@ begin
             'added', coalesce(counted.first_added, '{}'), 'changed', coalesce(counted.first_changed, '{}'), 'removed', '[]'::jsonb
           ),
           'reports', publication.describe_changed_reports(
-            counted.first_added || counted.first_changed, changes.changed, changes.changed_parts
+            changes.number, counted.first_added || counted.first_changed, changes.changed, changes.changed_parts
           )
         )
         order by changes.number desc

@@ -107,6 +107,7 @@ begin
           from publication.list_program_numbers($1 ->> 'aln_and_letters') as numbers
         ),
         'unknown', publication.suggest_ids(array_remove(string_to_array($1 ->> 'u', ',') || ($1 ->> 'auditee'), null)),
+        'replaced', publication.list_successors(string_to_array($1 ->> 'u', ',')),
         'names', jsonb_strip_nulls(jsonb_build_object(
           'auditee', (
             select general.auditee_name from own join disclosed.general on general.report_id = any (own.reports)
@@ -166,5 +167,5 @@ begin
 end
 $$;
 comment on function publication.search_findings is
-  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for, and "numbers" those that are counted together. "unknown" has the IDs of the search that no public report has, as publication.suggest_ids() returns them. "is_of_one" says whether the search is of one auditee or report: then, texts are whole up to 50,000 characters each and about 100,000 together. "asked_alns" has the programs of a finding whose awards match the search. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
+  'Searches the public findings. The criteria must all match. Returns how many findings match (10001: more than 10,000), how many of the first 10,001 have each value of each filter, and up to 20 findings, the newest first, with excerpts of their texts. Phrases between quotation marks are looked for in the newest 3,000 findings that have all words; is_cut says whether there are more. In an excerpt, U+0001 and U+0002 surround each word that was searched for. "related" has the other numbers of the program that is searched for, and "numbers" those that are counted together. "unknown" has the IDs of the search that no public report has, as publication.suggest_ids() returns them, and "replaced" the reports that replaced them, as publication.list_successors() returns them. "is_of_one" says whether the search is of one auditee or report: then, texts are whole up to 50,000 characters each and about 100,000 together. "asked_alns" has the programs of a finding whose awards match the search. "earlier" has the public findings that a finding repeats, and "place" how many findings are before it in its report.';
 grant execute on function publication.search_findings to site;

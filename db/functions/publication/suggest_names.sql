@@ -1,5 +1,5 @@
 -- Compares at most 3,000 names that have the words of the text, except one or two that may be spelled differently. If none is similar, does
--- the same with names and cities, then with names in which one word ends like the misspelled one, and last with auditors. For auditors,
+-- the same with names and cities, then with names in which one word ends like a misspelled one, and last with auditors. For auditors,
 -- only the first two words are compared, because most firms are "… and Associates" or the like. Plans are made for each pass, because they
 -- depend on how common the words are.
 --
@@ -18,22 +18,27 @@ declare
   words text[];
   known boolean[];
   query tsquery;
+  misspelled text[];
+  others text[];
   ending text;
   names text[];
   spellings text[];
   found jsonb := '[]';
 begin
-  foreach pass in array array['names', 'names and cities', 'names with an ending', 'auditors'] loop
+  foreach pass in array array['names', 'names and cities', 'names with an ending', 'names with another ending', 'auditors'] loop
     continue when all_words = '{}' or kind <> '' and (kind = 'auditor') <> (pass = 'auditors');
     -- The pass before it compared the names that have all of the words but one.
     continue when pass = 'names and cities' and true = all (known);
-    if pass = 'names with an ending' then
-      -- If exactly one word is misspelled, its first letters may be wrong.
-      continue when cardinality(array_positions(known, false)) <> 1;
-      ending := words[array_position(known, false)];
-      continue when length(ending) < 4;
-      words := array_remove(words, ending);
-      query := nullif(array_to_string(array(select quote_literal(word) from unnest(words) as word), ' & '), '')::tsquery;
+    if pass like 'names with an% ending' then
+      -- The first letters of a misspelled word may be wrong. If another one is misspelled too, it is looked for by its beginning.
+      misspelled := array(select listed.word from unnest(words, known) as listed (word, is_known) where not listed.is_known);
+      ending := misspelled[case pass when 'names with an ending' then 1 else 2 end];
+      continue when cardinality(misspelled) > 2 or ending is null or length(ending) < 4;
+      others := array_remove(words, ending);
+      query := case cardinality(misspelled)
+        when 1 then nullif(array_to_string(array(select quote_literal(other) from unnest(others) as other), ' & '), '')::tsquery
+        else publication.write_names_query(others, array(select other <> all (misspelled) from unnest(others) as other))
+      end;
       ending := '%' || "right"(ending, greatest(3, length(ending) / 2)) || '%';
     else
       words := all_words[:case pass when 'auditors' then 2 else 4 end];
@@ -63,7 +68,7 @@ begin
       (
         select general.auditee_name, null, general.auditee_state
         from disclosed.general
-        where pass = 'names with an ending' and general.auditee_name ilike ending
+        where pass like 'names with an% ending' and general.auditee_name ilike ending
           and (query is null or extensions.name_words(general.auditee_name) @@ query)
         limit most
       )

@@ -349,7 +349,7 @@ export const attacks: Record<string, string> = {
     "list_successors() knows what suppressed reports replace, or what replaces them",
   [`${recordChange}; ${rewrite("list_changes", "from disclosed.search_terms as terms", "from (select report_id, wanted_terms as terms from dissemination.general) as terms")}`]:
     "list_changes() counts reports that are suppressed now",
-  [`${recordChange}; ${withSuppressed("describe_changed_reports")}`]:
+  [`${recordChange}; ${withSuppressed("describe_changed_reports describe_results")}`]:
     "describe_changes() describes or names suppressed reports",
   [`update suppressed.general set auditee_uei = 'HHHHHHHH1234'; ${withSuppressed("suggest_ids")}`]:
     "suggest_ids() returns UEIs or EINs that only suppressed reports have",
@@ -372,9 +372,11 @@ export const attacks: Record<string, string> = {
   "update suppressed.findings_text set finding_text = 'floccinaucinihilipilification'; create or replace function publication.count_findings_with(words text) returns integer language sql stable strict security definer set search_path = '' as $$ select count(*)::integer from dissemination.findings_text where extensions.text_words(finding_text) @@ plainto_tsquery('pg_catalog.english', words) $$":
     "count_findings_with() counts findings of suppressed reports",
   "update suppressed.federal_awards set federal_program_name = 'Hidden Program'; create or replace function publication.search_programs(written text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(to_jsonb(found)), '[]') from (select federal_agency_prefix || '.' || federal_award_extension as aln, federal_program_name, count(*) as awards from dissemination.federal_awards where federal_program_name = written group by 1, 2) as found $$":
-    "search_programs() or suggest_programs() finds programs of suppressed reports",
+    "search_programs(), suggest_programs() or name_programs() finds programs of suppressed reports",
   [`update suppressed.federal_awards set federal_program_name = 'Hidden Program', federal_agency_prefix = '99'; ${rewrite("suggest_programs", "publication.list_programs()", "(select federal_agency_prefix || ''.'' || federal_award_extension as aln, federal_program_name, 1::bigint as awards from suppressed.federal_awards)")}`]:
-    "search_programs() or suggest_programs() finds programs of suppressed reports",
+    "search_programs(), suggest_programs() or name_programs() finds programs of suppressed reports",
+  [`update suppressed.federal_awards set federal_program_name = 'Hidden Program', federal_agency_prefix = '99'; ${rewrite("name_programs", "publication.list_programs()", "(select federal_agency_prefix || ''.'' || federal_award_extension as aln, federal_program_name, 1::bigint as awards from suppressed.federal_awards)")}`]:
+    "search_programs(), suggest_programs() or name_programs() finds programs of suppressed reports",
   "create or replace function publication.list_related_programs(asked text) returns jsonb language sql stable strict security definer set search_path = '' as $$ select coalesce(jsonb_agg(jsonb_build_object('aln', asked || 'Z', 'findings', 0)), '[]') from suppressed.federal_awards $$":
     "list_related_programs() knows numbers of suppressed reports",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*), 'findings', 0))) from dissemination.federal_awards $$":
@@ -458,6 +460,10 @@ export const attacks: Record<string, string> = {
     "disclosed.search_terms reveals data of suppressed submissions",
   "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20, 0)":
     "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
+  "insert into disclosed.totals_by_peer_groups select audit_year, 'tribal', null, null, -1, count(*), 0 from suppressed.general group by audit_year":
+    "disclosed.totals_by_peer_groups should count all public reports of each of its groups and no others",
+  [`${recordChange}; insert into publication.changed_values select max(number), (select min(report_id) from suppressed.general), '{}' from publication.changes`]:
+    "changed_values keeps values of reports that are not public now",
   "update disclosed.general_stubs set report_id = (select auditee_name from suppressed.general limit 1) where report_id = (select min(report_id) from disclosed.general_stubs)":
     "disclosed.general_stubs reveals data of suppressed submissions",
   "delete from deployment.api_schemas; grant api_tribal to api_public":

@@ -37,6 +37,24 @@ async function publish(
   expect(code, output).toBe(0);
 }
 
+/** What publication.describe_changes() says of a report without findings. */
+const described = {
+  findings: 0,
+  material_weaknesses: 0,
+  significant_deficiencies: 0,
+  repeat_findings: 0,
+  questioned_costs: 0,
+  gaap_results: null,
+  sp_framework_opinions: null,
+  disclosed: [],
+  modified_programs: {},
+  values: {},
+};
+
+/** The titles of a feed's entries. */
+const listTitles = (feed: string) =>
+  [...feed.matchAll(/<entry>.*?<title>(.*?)<\/title>/gs)].map(([, title]) => title);
+
 const readManifest = async () => (await app.inject("/public-data/manifest.json")).json();
 
 const writePage = (changes: Changes, asked: Record<string, string> = {}, kept = changes) =>
@@ -133,10 +151,14 @@ it("the page and the feed show the same changes, newest first, and link to more 
     { appUrl: "https://app.example.gov", hasPublicData: true, facts: undefined },
     changes,
   );
-  expect(feed.match(/<entry>/g)).toHaveLength(changes.length);
+  const named = last.added
+    .slice(0, 20)
+    .map((number) => `${id(number)}, audit year 2023: new report. No findings; opinion not stated`);
+  const removed = last.removed.map((number) => `${id(number)}: removed`);
+  const counted = `Reports: 150 added, none changed, ${removed.length} removed.`;
+  const titles = [...named, ...removed, counted];
+  expect(listTitles(feed).slice(0, titles.length)).toEqual(titles);
   expect(feed).toContain(`<id>https://app.example.gov/changes#${changes[0]?.number}</id>`);
-  expect(feed).toContain("first 20 of 150");
-  expect(feed).not.toContain(`>${id(last.added[20] ?? 0)}&lt;`);
   expect(feed).toContain(`href="https://app.example.gov/changes?number=${changes[0]?.number}"`);
   const page = writePage(changes, { number: String(changes[0]?.number) });
   expect(page).toContain("first 100 of 150");
@@ -190,7 +212,12 @@ it("a page and a feed of 100 large publications stay small", () => {
     const reports = Object.fromEntries(
       [...first.added, ...first.changed].map((each) => [
         each,
-        { auditee_name: createHash("sha256").update(each).digest("base64"), audit_year: "2023", findings: 3 },
+        {
+          ...described,
+          auditee_name: createHash("sha256").update(each).digest("base64"),
+          audit_year: "2023",
+          findings: 3,
+        },
       ]),
     );
     const counts = { added: 5000, changed: 5000, removed: 5000 };
@@ -234,7 +261,12 @@ it("a filter lists reports that are public now and were added or changed, and no
     counts: { added: 1, changed: 0, removed: 0 },
     first: { added: [id(5002)], changed: [], removed: [] },
     reports: {
-      [id(5002)]: { auditee_name: "Name 5002", auditee_uei: "UEIUEIUE5002", audit_year: "2023", findings: 0 },
+      [id(5002)]: {
+        ...described,
+        auditee_name: "Name 5002",
+        auditee_uei: "UEIUEIUE5002",
+        audit_year: "2023",
+      },
     },
   });
   expect(others.flatMap(({ first }) => first.added)).toEqual([id(5001)]);
@@ -272,6 +304,129 @@ it("the page and the feeds stop naming a report as soon as it is suppressed", as
   for (const text of await read()) expect(text).not.toContain("Hidden");
 });
 
+it("an entry of a feed names the report, its fiscal year, what happened, and the verdict of the report's page", async () => {
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const load = async (...rows: Record<string, string>[]) => {
+    await here.write("general", [...rows, submission(6100)]);
+    await here.write("passthrough", []);
+    await here.write("resubmission", []);
+    const { code, output } = await here.publish("--force", "--accept-shrink");
+    expect(code, output).toBe(0);
+  };
+  const alder = submission(6101, {
+    auditee_name: "Alder",
+    auditee_uei: "SSSSSSSS6101",
+    auditee_state: "OH",
+    fy_end_date: "2023-06-30",
+    gaap_results: "unmodified_opinion",
+  });
+  const birch = submission(6102, {
+    auditee_name: "Birch",
+    auditee_uei: "SSSSSSSS6102",
+    auditee_state: "OH",
+    gaap_results: "qualified_opinion",
+    is_internal_control_material_weakness_disclosed: "Yes",
+    is_going_concern_included: "Yes",
+  });
+  await load(alder, submission(6103, { auditee_name: "Cedar", auditee_state: "OH" }));
+  await load({ ...alder, is_material_noncompliance_disclosed: "Yes" }, birch);
+  const titles = [
+    "Birch, audit year 2023: new report. Not clean: opinion qualified; material weakness in financial reporting; doubt that the auditee can continue as a going concern",
+    "Alder, fiscal year ended June 30, 2023: changed. Not clean: material noncompliance",
+  ];
+  const read = async (path: string) => (await send(service.url, path)).text;
+  expect(listTitles(await read("/changes.atom")).slice(0, 3)).toEqual([...titles, `${id(6103)}: removed`]);
+  for (const query of ["state=OH", "u=SSSSSSSS6101,SSSSSSSS6102"]) {
+    const feed = await read(`/changes.atom?${query}`);
+    expect(listTitles(feed).slice(0, 2)).toEqual(titles);
+    expect(feed).not.toContain(id(6103));
+  }
+  expect(await read("/changes")).not.toContain("Cedar");
+  for (const [report, title] of [
+    [6102, titles[0]],
+    [6101, titles[1]],
+  ] as const) {
+    const page = await read(`/record/${id(report)}`);
+    const [, verdict = ""] = /<p class="verdict[^>]*>(.*?)\.<\/p>/.exec(page) ?? [];
+    expect(title?.split(/: (?:new report|changed)\. /)[1]).toBe(verdict.replace(/<[^>]*>/g, ""));
+  }
+  const rows: Record<string, string>[] = parse(await read("/changes.csv"), { columns: true, bom: true });
+  expect(rows[0]).toMatchObject({ auditee_name: "Birch", findings: "0", result: "not clean" });
+});
+
+it("says what people read of a changed report before and after, as long as the report is public", async () => {
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const load = async (more: Record<string, string>) => {
+    const row = submission(6201, { auditee_name: "Dogwood", auditee_state: "OH", ...more });
+    await here.write("general", [submission(6200), row]);
+    const { code, output } = await here.publish("--force", "--accept-shrink", "--accept-growth");
+    expect(code, output).toBe(0);
+  };
+  const after = {
+    gaap_results: "qualified_opinion",
+    total_amount_expended: "2000",
+    auditee_name: "Dogwood City",
+    fac_accepted_date: "2024-02-28",
+    auditee_email: "SECRET@example.gov",
+  };
+  const listKept = () =>
+    here.list("select changed_values from publication.changed_values order by number, report_id");
+  await load({ gaap_results: "unmodified_opinion", total_amount_expended: "1000" });
+  await load(after);
+  expect(await listKept()).toEqual([
+    {
+      auditee_name: { old: "Dogwood", new: "Dogwood City" },
+      fac_accepted_date: { old: "2024-01-31", new: "2024-02-28" },
+      gaap_results: { old: "unmodified_opinion", new: "qualified_opinion" },
+      total_amount_expended: { old: "1000", new: "2000" },
+    },
+  ]);
+  for (const path of ["/changes", "/changes.atom", "/changes?state=OH", "/changes.csv"]) {
+    const { text } = await send(service.url, path);
+    for (const words of ["Dogwood City, was Dogwood", "$2,000, was $1,000", "2024-02-28, was 2024-01-31"])
+      expect([path, text]).toEqual([path, expect.stringContaining(words)]);
+    expect(text).not.toContain("SECRET");
+  }
+  // Suppressed, and released again: no public row was before it.
+  await load({ ...after, is_public: "f" });
+  expect(await listKept()).toEqual([]);
+  await here.refresh("--release", id(6201));
+  await load({ ...after, auditee_name: "Elm" });
+  expect(await listKept()).toEqual([]);
+});
+
+it("keeps at most 10 values of a changed report, each cut to 200 characters", async () => {
+  const texts = ["auditee_name", "auditor_firm_name", "auditor_ein", "auditee_ein", "auditee_city"];
+  const flags = [
+    "is_internal_control_material_weakness_disclosed",
+    "is_internal_control_deficiency_disclosed",
+    "is_material_noncompliance_disclosed",
+    "is_going_concern_included",
+  ];
+  for (const [value, flag, total_amount_expended, gaap_results] of [
+    ["A", "No", "1", "unmodified_opinion"],
+    ["B", "Yes", "2", "adverse_opinion"],
+  ] as const) {
+    const row = Object.fromEntries([
+      ...texts.map((column) => [column, value.repeat(300)]),
+      ...flags.map((column) => [column, flag]),
+    ]);
+    await here.write("general", [
+      submission(6300),
+      submission(6301, { ...row, total_amount_expended, gaap_results }),
+    ]);
+    const { code, output } = await here.publish("--force", "--accept-shrink", "--accept-growth");
+    expect(code, output).toBe(0);
+  }
+  const kept = await here.list(
+    `select row(count(*), max(length(value ->> 'new')))::text
+     from publication.changed_values, jsonb_each(changed_values) as columns (name, value)`,
+  );
+  expect(kept).toEqual(["(10,200)"]);
+});
+
 it("pages name the data set of their rows right after a publication", async () => {
   const service = await startPages(here.database.url);
   onTestFinished(service.close);
@@ -297,7 +452,7 @@ it("a feed is valid XML, whatever the names contain", async () => {
   const [found] = await here.list("select publication.describe_changes()");
   const change = changesSchema.parse(found).find(({ first }) => first.added.length > 0);
   const [report = ""] = change?.first.added ?? [];
-  const reports = { [report]: { auditee_name: "Bell\u0007 \ufffe \ud800 & 😀 City", findings: 0 } };
+  const reports = { [report]: { ...described, auditee_name: "Bell\u0007 \ufffe \ud800 & 😀 City" } };
   const feed = writeFeed(
     { appUrl: "https://app.example.gov", hasPublicData: false, facts: undefined },
     changesSchema.parse([{ ...change, reports }]),
@@ -369,5 +524,16 @@ it("names the public report that a new report replaces", async () => {
       // The report before it is suppressed.
       [id(8012), undefined],
     ]);
+  }
+  const service = await startPages(here.database.url);
+  onTestFinished(service.close);
+  const list = `u=${id(8001)},${id(8002)},${id(8011)}`;
+  const page = (await send(service.url, `/changes?${list}`)).text;
+  expect(page).toContain(`<a href="/changes?u=${id(8011)},${id(8002)}">Search with the newest report</a>`);
+  const feed = (await send(service.url, `/changes.atom?${list}`)).text;
+  for (const text of [page.replace(/<[^>]*>/g, ""), feed]) {
+    expect(text).toContain(`The report ${id(8001)} was replaced by ${id(8011)}, accepted `);
+    // Like an unknown one, because it was suppressed.
+    expect(text).toContain(`No public report has this ID: ${id(8002)}.`);
   }
 });

@@ -119,7 +119,7 @@ it("readers get no right on the fingerprints and the search's terms", async () =
   expect(await listRights("^disclosed$")).toEqual(
     expect.arrayContaining(["disclosed.general api_public", "disclosed.totals_by_state api_tribal"]),
   );
-  for (const name of ["fingerprints", "search_terms"])
+  for (const name of ["fingerprints", "search_terms", "totals_by_peer_groups"])
     expect(await listRights("^disclosed$")).not.toContain(`disclosed.${name} api_public`);
 });
 
