@@ -7,6 +7,10 @@ language sql immutable security invoker set search_path = ''
 as $$
   select coalesce(string_agg(listed.condition, ' and '), 'false')
   from (
+    -- The reports of one year or city may all be at the end of the index by date, and PostgreSQL expects them everywhere.
+    values ('terms.fac_accepted_date + 0')
+  ) as dates (without_index)
+  cross join lateral (
     values
       ('report_ids', 'general.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
       (
@@ -59,7 +63,10 @@ as $$
         ' where terms.terms @> array_remove(array['
         '$1 ->> ''agency'' || ''.'', $1 ->> ''agency'' || ''.'' || ($1 ->> ''program''), $1 ->> ''state'', $1 ->> ''year'','
         ' case when $1 ? ''findings'' then ''findings'' end], null)'
-        ' order by terms.fac_accepted_date desc nulls last, terms.report_id desc limit 1001))'
+        ' order by ' || case
+          when criteria ?| array['program', 'state', 'year', 'findings'] then without_index
+          else 'terms.fac_accepted_date'
+        end || ' desc nulls last, terms.report_id desc limit 1001))'
       ),
       (
         'city',
@@ -68,7 +75,7 @@ as $$
         ' where terms.terms @> array_remove(array['
         'extensions.city_term($1 ->> ''city''), $1 ->> ''state'', $1 ->> ''year'','
         ' case when $1 ? ''findings'' then ''findings'' end], null)'
-        ' order by terms.fac_accepted_date desc nulls last, terms.report_id desc limit 1001))'
+        ' order by ' || without_index || ' desc nulls last, terms.report_id desc limit 1001))'
       )
   ) as listed (criterion, condition)
   where criteria ? listed.criterion
