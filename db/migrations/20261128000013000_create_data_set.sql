@@ -312,15 +312,7 @@ select data_set.add_table(
 );
 
 -- The same groups, and wider ones: all sizes (expended_from is null) or all kinds (entity_type is null). The API does not serve it.
-create table disclosed.totals_by_peer_groups (
-  audit_year text,
-  entity_type text,
-  expended_from bigint,
-  expended_to bigint,
-  findings bigint,
-  submissions bigint,
-  median_findings bigint
-);
+create table disclosed.totals_by_peer_groups (like disclosed.totals_by_peers);
 select data_set.add_table('totals_by_peer_groups', is_source => false, key_columns => '{audit_year,entity_type,expended_from,findings}');
 
 -- publication.search_reports() finds agencies, programs and cities in this table. Reading each award of a state's reports takes a second.

@@ -7,9 +7,16 @@ language sql immutable security invoker set search_path = ''
 as $$
   select coalesce(string_agg(listed.condition, ' and '), 'false')
   from (
-    -- The reports of one year or city may all be at the end of the index by date, and PostgreSQL expects them everywhere.
-    values ('terms.fac_accepted_date + 0')
-  ) as dates (without_index)
+    -- The newest 1,001, because more are not counted. With " + 0", no index is read by date: the reports of one year or city may all be at
+    -- its end, and PostgreSQL expects them everywhere.
+    values (
+      'general.report_id = any (array('
+      'select terms.report_id from disclosed.search_terms as terms'
+      ' where terms.terms @> array_remove(array[%s, $1 ->> ''state'', $1 ->> ''year'','
+      ' case when $1 ? ''findings'' then ''findings'' end], null)'
+      ' order by terms.fac_accepted_date%s desc nulls last, terms.report_id desc limit 1001))'
+    )
+  ) as newest (condition)
   cross join lateral (
     values
       ('report_ids', 'general.report_id = any (array(select jsonb_array_elements_text($1 -> ''report_ids'')))'),
@@ -57,26 +64,12 @@ as $$
       ),
       (
         'agency',
-        -- The newest 1,001, because more are not counted.
-        'general.report_id = any (array('
-        'select terms.report_id from disclosed.search_terms as terms'
-        ' where terms.terms @> array_remove(array['
-        '$1 ->> ''agency'' || ''.'', $1 ->> ''agency'' || ''.'' || ($1 ->> ''program''), $1 ->> ''state'', $1 ->> ''year'','
-        ' case when $1 ? ''findings'' then ''findings'' end], null)'
-        ' order by ' || case
-          when criteria ?| array['program', 'state', 'year', 'findings'] then without_index
-          else 'terms.fac_accepted_date'
-        end || ' desc nulls last, terms.report_id desc limit 1001))'
+        format(
+          newest.condition, '$1 ->> ''agency'' || ''.'', $1 ->> ''agency'' || ''.'' || ($1 ->> ''program'')',
+          case when criteria ?| array['program', 'state', 'year', 'findings'] then ' + 0' else '' end
+        )
       ),
-      (
-        'city',
-        'general.report_id = any (array('
-        'select terms.report_id from disclosed.search_terms as terms'
-        ' where terms.terms @> array_remove(array['
-        'extensions.city_term($1 ->> ''city''), $1 ->> ''state'', $1 ->> ''year'','
-        ' case when $1 ? ''findings'' then ''findings'' end], null)'
-        ' order by ' || without_index || ' desc nulls last, terms.report_id desc limit 1001))'
-      )
+      ('city', format(newest.condition, 'extensions.city_term($1 ->> ''city'')', ' + 0'))
   ) as listed (criterion, condition)
   where criteria ? listed.criterion
 $$;
