@@ -69,5 +69,5 @@ export function writeMissing(ids: string[], missing: MissingIds, link: (u: strin
 }
 
 /** The same as text. */
-export const describeMissing = (missing: MissingIds): Content =>
+export const listMissing = (missing: MissingIds): Content =>
   html`${listReplaced(missing.replaced, (each) => `The report ${each.report_id} was ${describeSuccessor(each)}.`)}${listUnknown(listNotReplaced(missing), describeSimilar)}`;

@@ -14,7 +14,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
-import { describeMissing, type MissingIds, noneMissing, writeMissing } from "../successors.ts";
+import { listMissing, type MissingIds, noneMissing, writeMissing } from "../successors.ts";
 import { findColumn } from "../table-facts.ts";
 import { cleanNote, describeVerdict, listResult, resultColumns } from "../verdict.ts";
 import { type Extract, writeExtract } from "./extract.ts";
@@ -301,7 +301,7 @@ export function writeFeed(
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
 <title>${siteName}: changes${filter && ` to reports ${filter.words}`}</title>
-<subtitle>${description}${missing !== noneMissing && html` ${describeMissing(missing)}`}</subtitle>
+<subtitle>${description}${missing !== noneMissing && html` ${listMissing(missing)}`}</subtitle>
 <author><name>${siteName}</name></author>
 <updated>${(changes[0]?.published_at ?? facts?.data_set?.published_at ?? new Date()).toISOString()}</updated>
 <link rel="self" type="application/atom+xml" href="${appUrl}${linkToFeed(filter?.search ?? "")}"/>
