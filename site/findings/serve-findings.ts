@@ -137,7 +137,7 @@ async function serveGroup(
   const { value: typed, chart } = request.params as { value: string; chart?: string };
   const value = typed.replace(/\.csv$/, "");
   // The filter takes several states, but this page is about one.
-  const { criteria } = readFindingCriteria(
+  const { criteria, ignored } = readFindingCriteria(
     kind === "state" ? { state: findState(value) } : { program: value },
   );
   const exact = kind === "program" ? criteria.aln : criteria[kind];
@@ -150,9 +150,11 @@ async function serveGroup(
   if (exact !== undefined && exact !== value && chart === undefined)
     return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
   const visitor = identifyVisitor(request, reply);
+  // What is not a number may be a name.
+  const [[, name] = []] = ignored;
   const named =
-    kind === "program" && exact === undefined && hasWords(value)
-      ? await reader.listPrograms(visitor, value)
+    name !== undefined && kind === "program" && hasWords(name)
+      ? await reader.listPrograms(visitor, name)
       : undefined;
   const [only, ...others] = named?.programs ?? [];
   if (only !== undefined && others.length === 0 && chart === undefined)

@@ -1085,6 +1085,7 @@ describe("the page of a program, an agency or a state", () => {
     "/state/nowhere",
     "/state/TX,OH",
     "/agency/%27",
+    "/program/no%20such%00",
     "/state/toString",
   ])("%s says that no public report has it", async (target) => {
     const { status, text: body } = await get(target);
