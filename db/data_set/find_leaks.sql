@@ -274,7 +274,7 @@ begin
             order by 1
           ) as bounds
         ), findings as (
-          select report_id, count(*) as findings from %1$I.finding_summaries group by report_id
+          select report_id, count(reference_number) as findings from %1$I.finding_summaries group by report_id
         ), reports as (
           select
             general.audit_year, general.entity_type, coalesce(findings.findings, 0) as findings,

@@ -177,6 +177,8 @@ beforeAll(async () => {
     // Five of the peers have one finding, and two have three.
     ...range(5, 100).map((each) => finding(each, "2023-001")),
     ...[110, 111].flatMap((each) => ["2023-001", "2023-002", "2023-003"].map((name) => finding(each, name))),
+    // A finding without a number counts in no total.
+    finding(112, ""),
   ]);
   await here.write("findings_text", parts(1, "finding_text", "2023-001", "The city <b>", "lost receipts."));
   await here.write(

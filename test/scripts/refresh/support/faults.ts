@@ -12,7 +12,7 @@ import { useRefresh } from "./refresh.ts";
 import { submissions } from "./source-files.ts";
 
 /** Short limits for a session that a test disturbs. */
-export const session: SessionLimits = { check: 100, silence: 1_000 };
+export const session: SessionLimits = { check: 100, silence: 4_000 };
 /** Short limits for storage. */
 export const limits: StorageLimits = { connect: 300, answer: 300, idle: 300, total: 3_000, tries: 3 };
 const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
@@ -81,7 +81,7 @@ export function useFaults() {
         if (line.startsWith(phase)) acted ??= act();
       };
       return refresh({ ...options, report }, session).then(async (result) => {
-        expect(acted, `the refresh did not reach “${phase}”`).toBeDefined();
+        expect(acted, `the refresh did not reach “${phase}”: ${result}`).toBeDefined();
         await acted;
         return result;
       });
