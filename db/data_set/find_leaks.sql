@@ -247,7 +247,8 @@ begin
     from (
       values
         ('totals_by_state', 'submissions', '0', 'general'), ('totals_by_state', 'awards', 'amount_expended', 'federal_awards'),
-        ('totals_by_agency', 'awards', 'amount_expended', 'federal_awards'), ('totals_by_program', 'awards', 'amount_expended', 'federal_awards')
+        ('totals_by_agency', 'awards', 'amount_expended', 'federal_awards'), ('totals_by_program', 'awards', 'amount_expended', 'federal_awards'),
+        ('totals_by_program_and_state', 'awards', 'amount_expended', 'federal_awards')
     ) as counts (total, counted, summed, source)
   loop
     execute format(
