@@ -36,7 +36,7 @@ export function findDatabaseUrl(
   return url.href;
 }
 
-/** Returns whether waiting may help against a failed connection: not against wrong credentials or a missing database. */
+/** Returns whether a failed connection is worth retrying. Wrong credentials and missing databases are not. */
 export const isTransient = (error: unknown): boolean =>
   !["28P01", "28000", "3D000"].includes((error as { code?: string }).code ?? "");
 

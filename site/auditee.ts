@@ -29,8 +29,8 @@ const report = z.object({
   /** Null if the report states no amount of federal awards expended. */
   size: size.nullable(),
   /**
-   * The findings of public reports of the same year: of auditees of the same kind and size, or if there are fewer than 20, of the same kind
-   * or size alone. Null if these are fewer than 20, too.
+   * The findings of public reports of the same year by auditees of the same kind and size. If there are fewer than 20, by auditees of the same
+   * kind, or else of the same size. Null if these are fewer than 20, too.
    */
   peers: z
     .object({
@@ -46,7 +46,7 @@ const report = z.object({
       more: z.number(),
     })
     .nullable(),
-  /** If there are fewer than 20: the newest year that has 20 from auditees of this kind and size. */
+  /** If `peers` is null: the newest year that has 20 or more reports of auditees of this kind and size. */
   newest_peers: z.object({ audit_year: z.string(), submissions: z.number(), median: z.number() }).nullable(),
 });
 /** The result of publication.describe_auditee(): reports, the newest first. */

@@ -24,7 +24,7 @@ const programs = new Map(
 
 /**
  * Finds a program by its everyday name, such as "Medicaid" (https://sam.gov/assistance-listings: popular names). Some names are of two
- * programs: SNAP pays benefits and their administration.
+ * programs: SNAP has one for benefits and one for their administration.
  */
 export const findEverydayProgram = (text: string): { name: string; alns: string[] } | undefined =>
   programs.get(simplifyProgram(text));

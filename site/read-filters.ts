@@ -14,7 +14,7 @@ export function readPage(typed: unknown): number | undefined {
 
 /**
  * Reads a program's number or everyday name, or an agency's first two digits, name or abbreviation: "ALN 93.778", "Medicaid", "93", "HHS".
- * Undefined if the text is neither, or a name of several programs.
+ * Undefined if the text is none of these, or the name of several programs.
  */
 export function readAlnOrAgency(text: string): string | undefined {
   const asked = text.trim();

@@ -35,7 +35,7 @@ type NamePart = string | false | undefined;
  * Sends rows as a CSV file for spreadsheets. The last columns name the data set, when it was published, and the file's address, so that copied
  * rows still do.
  *
- * @param path the file's address, if the requested one has other rows on another day
+ * @param path the address to cite, if the requested one returns other rows on another day
  */
 export function sendSpreadsheet(
   request: FastifyRequest,

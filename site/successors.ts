@@ -53,7 +53,7 @@ const listNotReplaced = ({ unknown, replaced }: MissingIds): UnknownIds => {
 };
 
 /**
- * Says on a page which IDs of a list no public report has. Of reports that were replaced, leads to those that replaced them.
+ * Says on a page which IDs of a list have no public report, and links to the reports that replaced some of them.
  *
  * @param link returns the address of the page with another list
  */

@@ -1,5 +1,5 @@
 -- Each public finding once, however many awards it concerns. Searches read the table from its first row, so the newest findings come first.
--- The words are those of whole texts, which the files may split over rows. PostgreSQL stores those of rows of more than 2 kB apart
+-- The words are those of whole texts, which the files may split across rows. If a row exceeds 2 kB, PostgreSQL stores its words out of line
 -- (toast_tuple_target). The table takes 5 s for a million rows of findings, and its words take 0.6 s of CPU time for a thousand findings.
 create table disclosed_next.finding_summaries with (toast_tuple_target = 256) as
 select

@@ -111,8 +111,8 @@ begin
 end
 $$;
 
--- The old and new values of what people read. The columns of contacts and of resubmissions are left out, so that "other" does not say
--- whether a chain changed.
+-- The old and new values of the columns that people read. Those of contacts and resubmissions are left out, so that nobody can tell whether
+-- "other" means that a chain changed.
 insert into publication.changed_values (number, report_id, changed_values)
 select found.number, found.report_id, jsonb_object_agg(found.name, jsonb_build_object('old', found.old_value, 'new', found.new_value))
 from (

@@ -85,7 +85,7 @@ comment on index disclosed.search_terms_terms is
   'Finds the reports of a city, or with awards of an agency or program, in a state and year, for the pages: /search?q=93.778 TX';
 -- 0.5 s
 create index search_terms_newest on disclosed.search_terms (fac_accepted_date desc nulls last, report_id desc);
-comment on index disclosed.search_terms_newest is 'Finds the newest reports with awards of an agency that most reports have: /search?q=93';
+comment on index disclosed.search_terms_newest is 'Finds the newest reports with awards of an agency, if most reports have such awards: /search?q=93';
 -- 1.2 s
 create index federal_awards_assistance_listing on disclosed.federal_awards
 (federal_agency_prefix, federal_award_extension);

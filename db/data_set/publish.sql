@@ -18,6 +18,6 @@ alter schema disclosed_next rename to disclosed;
 alter schema suppressed_next rename to suppressed;
 -- Until now, only publisher could read the new generation. From the end of this transaction, only publisher can read the old.
 select data_set.open_live_schemas();
--- Of a report that is not public now, no value stays.
+-- Reports that are no longer public leave no values behind.
 delete from publication.changed_values as kept
 where not exists (select from disclosed.general where general.report_id = kept.report_id);

@@ -160,8 +160,8 @@ left join names on names.aln = totals.aln
 left join frequent_names on frequent_names.aln = totals.aln
 order by totals.audit_year, totals.aln;
 
--- Auditees of the same kind and size, of the same kind (expended_from is null) and of the same size (entity_type is null). Groups of fewer
--- than 20 reports would compare an auditee with too few others.
+-- Groups of auditees of the same kind and size, the same kind (expended_from is null), or the same size (entity_type is null). Groups of
+-- fewer than 20 reports would compare an auditee with too few others.
 create table disclosed_next.totals_by_peer_groups as
 with findings as (
   select findings.report_id, count(distinct findings.reference_number) as findings

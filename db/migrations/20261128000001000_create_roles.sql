@@ -56,8 +56,8 @@ grant gateway, api_public, api_tribal to authenticator with inherit false, set t
 -- The report service serves the pages if the site has no process of its own.
 grant site to report_service with inherit true, set false;
 
--- PostgreSQL applies the settings of a login role when PostgREST connects. PostgREST itself would apply those of the role gateway,
--- but from version 16.0 on, it forgets them while the database is unreachable, until it reloads its configuration.
+-- authenticator has these settings, because PostgreSQL applies a login role's settings to each connection. PostgREST would apply those
+-- of gateway, but from version 16.0 on, it drops them while the database is unreachable, until it reloads its configuration.
 --
 -- Pages without an order must neither overlap nor miss rows, so every scan starts at the first block, and no parallel worker
 -- interleaves rows.

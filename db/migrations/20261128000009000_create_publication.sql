@@ -96,7 +96,7 @@ comment on column publication.changes.removed is
 
 grant select, insert, delete, update (changed_parts) on publication.changes to publisher;
 
--- What people read of a changed report. Each publication deletes the rows of reports that are no longer public, so a report that is
+-- The values of changed reports that pages show. Each publication deletes the rows of reports that are no longer public, so a report that is
 -- suppressed later leaves nothing here.
 create table publication.changed_values (
   number bigint not null references publication.changes (number) on delete cascade,
@@ -109,6 +109,6 @@ comment on table publication.changed_values is
   'The old and new values of up to 10 columns of general, for reports that were public before and after a publication and still are.';
 comment on column publication.changed_values.number is 'The publication or rollback, as in publication.changes.';
 comment on column publication.changed_values.changed_values is
-  'Values by column, cut to 200 characters: {"total_amount_expended": {"old": "1", "new": "2"}}. Null if a report has no value.';
+  'Values by column, cut to 200 characters: {"total_amount_expended": {"old": "1", "new": "2"}}. A value is null if the report states none.';
 
 grant select, insert, delete on publication.changed_values to publisher;

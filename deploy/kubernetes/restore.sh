@@ -61,8 +61,8 @@ YAML
 backup="kubectl create --namespace single-audit --filename $here/backup.yaml"
 if ! kubectl exec --namespace=single-audit deployment/refresher -- node --import tsx scripts/refresh.ts "$ledger" ${place:+"$place"}; then
   cat >&2 <<TEXT
-PostgreSQL is restored, but requests get 503, because the ledger was not read. If this cluster cannot reach the ledger of the
-original, copy its files, and continue the copy (docs/operations.md, The ledger). After that, run: $backup
+PostgreSQL is restored, but requests get 503, because the ledger could not be read. If this cluster cannot reach the original's ledger,
+copy the ledger's files and run --continue-ledger with the copy (docs/operations.md, The ledger). Then run: $backup
 TEXT
   exit 1
 fi

@@ -7,7 +7,7 @@ import { endConnection, sessionLimits, watchSession } from "./watch-session.ts";
  * Runs work on a new connection, as the role publisher. If PostgreSQL stops answering, the work's queries fail within two
  * minutes.
  *
- * @param report is told if a commit waits for a replica
+ * @param report receives a line if a commit waits for a replica
  * @throws Error that names the server if the connection fails; PoolerRefused
  */
 export async function withPublisher<Result>(

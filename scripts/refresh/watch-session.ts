@@ -24,7 +24,7 @@ const internals = (client: Client) => client as unknown as Internals;
  * statement may take hours. But if PostgreSQL does not answer, has no such session, or waits for a statement that the
  * client has sent, the session is broken off: its queries then fail with the reason.
  *
- * @param report is told once if a commit waits for a replica, for however long that is
+ * @param report receives one line for each commit that waits for a replica, however long it waits
  * @returns a function that ends the watch
  */
 export function watchSession(
@@ -41,7 +41,7 @@ export function watchSession(
       await sleep(limits.check, undefined, { signal: stop.signal });
       const { problem, isUnconfirmed = false } = await inspect(client, config, limits);
       waits = isUnconfirmed ? waits + 1 : 0;
-      // The first time, it may have been about to end.
+      // At the first check, the commit may have been about to end.
       if (waits === 2) report(waitsForReplica);
       if (problem === undefined) wellAt = performance.now();
       else if (performance.now() - wellAt > limits.silence && !stop.signal.aborted) {

@@ -3,7 +3,7 @@ import { formatNumber } from "../format.ts";
 import { isClean, nameVerdict } from "../verdict.ts";
 import type { CheckedEntry, CheckedResult, WantedReports } from "./check-reports.ts";
 
-/** What is compared, and in which findings. */
+/** The years that are compared, and the program or agency whose findings count. */
 type Compared = Pick<WantedReports, "compared" | "aln">;
 
 /** The newest report of an entry for an audit year. */
@@ -21,8 +21,8 @@ export const changes = {
   none: "No longer any findings",
   unclean: "No longer clean",
   clean: "Now clean",
-  first: "A report only for the newest of these years",
-  missing: "An earlier report of any year, none for the newest of these years",
+  first: "Report for the newest of these years only",
+  missing: "An earlier report, but none for the newest of these years",
 } as const;
 export type Change = keyof typeof changes;
 

@@ -33,7 +33,7 @@ export const decisionSorts = {
 } as const;
 export type DecisionSort = keyof typeof decisionSorts;
 
-/** Lists the decisions on all reports of a checked list, including older ones, each once, by date, with their state on a day. */
+/** Lists the decisions on all reports of a checked list, including older ones, each once, by date, with their state as of a day. */
 export function listDecisions(checked: CheckedEntry[], asOf: string): Decision[] {
   const listed = new Map<string, Decision>();
   for (const { typed, report, other } of checked) {
@@ -58,11 +58,11 @@ export function listDecisions(checked: CheckedEntry[], asOf: string): Decision[]
 export const chooseDueFilter = (decisions: Decision[], asOf: string): DueFilter =>
   filterDecisions(decisions, "recent", asOf).some(({ due }) => due !== null) ? "recent" : "all";
 
-/** Whether a report was already accepted on a day, as far as its data says. */
+/** Whether a report was accepted by a day. A report without an accepted date counts as accepted. */
 export const wasAccepted = ({ fac_accepted_date: accepted }: Decision, asOf: string): boolean =>
   accepted === null || accepted <= asOf;
 
-/** Chooses decisions by when they are due, seen from a day. */
+/** Chooses decisions by when they are due, as of a day. */
 export function filterDecisions(decisions: Decision[], filter: DueFilter, asOf: string): Decision[] {
   const lastYear = addMonths(asOf, -12);
   const isListed: Record<DueFilter, (decision: Decision) => boolean> = {

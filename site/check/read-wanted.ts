@@ -13,7 +13,7 @@ export interface Asked {
   list: string;
   year: string;
   aln: string;
-  /** The day on which management decisions are judged. */
+  /** The day as of which management decisions are judged. */
   as_of: string;
   /** Which management decisions are listed, and by what they are sorted. */
   due: string;

@@ -27,7 +27,7 @@ export interface CheckResult {
   shownEntries: CheckedEntry[];
   /** The path that shows the same result. Undefined if the list is too long for an address. */
   path: string | undefined;
-  /** The day on which management decisions are judged. */
+  /** The day as of which management decisions are judged. */
   asOf: string;
   /** All management decisions on reports accepted by that day, and those that the page shows, in their order. */
   decisions: Decision[];

@@ -75,7 +75,7 @@ export function serveCheck(
 
 const isOfDecisions = ({ wanted }: CheckResult): boolean => wanted.rows === "decisions";
 
-/** "check-60-entries-2023", "decisions-past-as-of-2026-01-31-ABCDEFGH1234": what a file has. */
+/** Names a file for its content: "check-60-entries-2023", "decisions-past-as-of-2026-01-31-ABCDEFGH1234". */
 const nameFile = (result: CheckResult) => {
   const { list, wanted, due, asOf } = result;
   return [
@@ -87,7 +87,7 @@ const nameFile = (result: CheckResult) => {
   ];
 };
 
-/** The address of a file with the day and the choice of decisions in it, so that the file is the same on any day. A posted list has no address. */
+/** Adds the day and the choice of decisions to a file's address, so that the file is the same on any day. A posted list has no address. */
 function keepDay(url: string, result: CheckResult): string {
   const { typed, wanted, asOf: as_of, due } = result;
   const hasDates = !wanted.compared || isOfDecisions(result);

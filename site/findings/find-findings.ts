@@ -53,7 +53,7 @@ const found = z.object({
   is_cut: z.boolean().optional(),
   /** The IDs of the filters `auditee` and `u` that no public report has. */
   unknown: unknownIds.optional(),
-  /** Those of them that are IDs of reports that a public report replaced. */
+  /** The reports among these that a public report replaced. */
   replaced: successors.nullish(),
   related: relatedPrograms.nullish(),
   /** The numbers that are counted together, if a program is searched for with its letter codes. */
@@ -177,7 +177,7 @@ export function createFindingsReader(query: LimitedQuery) {
     /** Finds the IDs of auditees or auditors that have a name, or else similar names. */
     listNamedIds: async (visitor: Visitor, kind: "auditee" | "auditor", name: string, state?: string) =>
       namedIds.parse(await ask(visitor, listNamedIds, kind, name, state)),
-    /** Finds the programs that have a name, official or not, those with the most awards first, or else those with similar names. */
+    /** Finds the programs with an official or everyday name, those with the most awards first, or else those with similar names. */
     listPrograms: async (visitor: Visitor, name: string) =>
       programChoice.parse(await ask(visitor, listPrograms, name, findEverydayProgram(name)?.alns ?? [])),
     list: async (visitor: Visitor, criteria: FindingCriteria & { texts?: "Y" }) =>

@@ -103,8 +103,8 @@ function writeRows(criteria: FindingCriteria, found: Understood): Request {
 
 /** The tables of findings' texts, and their columns. */
 const texts = [
-  ["findings_text", "finding_text", "Texts with these words, each row of a long text by itself"],
-  ["corrective_action_plans", "planned_action", "Plans with these words, each row of a long plan by itself"],
+  ["findings_text", "finding_text", "Texts with these words, each row of a long text separately"],
+  ["corrective_action_plans", "planned_action", "Plans with these words, each row of a long plan separately"],
 ] as const;
 
 /** The conditions of one alternative on a text: words, one of several words, and phrases. */

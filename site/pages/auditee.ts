@@ -265,8 +265,8 @@ function writePeers(reports: AuditeeReport[]): Content {
   return (
     reports.length > 0 &&
     html`<section aria-labelledby="peers"><h2 id="peers">${title}</h2>
-<p>Counts public reports, including this auditee’s own. A group has at least 20 reports: auditees of the same kind and size, or else all of
-the same kind, or else all of the same size.${
+<p>Counts public reports, including this auditee’s own. Each group has at least 20 reports: those of auditees of the same kind and size, or
+else of the same kind, or else of the same size.${
       reports.some(({ entity_type: type }) => type === "local") &&
       html` “Local government” includes cities, counties, school districts and special districts, which the data does not tell apart.`
     }</p>

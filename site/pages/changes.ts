@@ -356,7 +356,7 @@ function nameChange(change: Change, kind: Kind, id: string): string {
     : `${report.auditee_name || id}, ${nameFiscalYear(report)}: ${kindWords[kind]}. ${capitalize(describeVerdict(report))}`;
 }
 
-/** A report with what a reader wants to know of it. Only public reports have a name and a page. */
+/** A report and what happened to it. Only public reports have a name and a page. */
 function writeReport(
   change: Change,
   kind: Kind,

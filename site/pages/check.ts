@@ -352,7 +352,7 @@ function writeDecisions(result: CheckResult): Content {
 ${rows.length > 0 && scroll(name, table(name, headings, rows))}
 ${left > 0 && html`<p>${formatNumber(left)} more are in the CSV file.</p>`}
 <p class="hint">The pass-through entity or agency responsible must issue its decision within six months after the Federal Audit Clearinghouse accepted the report
-  (2 CFR 200.521(d)). The six months of a resubmitted report are counted from the day on which that submission was accepted. ${explainPastDue(asOf)}</p>
+  (2 CFR 200.521(d)). For a resubmitted report, the six months begin when the resubmission was accepted. ${explainPastDue(asOf)}</p>
 </section>`;
 }
 
@@ -377,7 +377,7 @@ function describeDecisions({
     due === "all" &&
     " No decision was due in the 12 months before that day, and none is due later, so all are shown."
   }${shownDecisions.length === 0 && html` ${linkChoice(path, "Show all decisions", { due: "all" }, "#due")}.`} A decision is due on
-  ${nameReports(list, "every report of these auditees", "every report in the list", "every report of these auditees, or in the list,")}
+  ${nameReports(list, "every report of these auditees", "every report in the list", "every report of these auditees and every report in the list")}
   that has findings${aln && ` on ${aln}`}${when && `, ${when}`}.${
     undated > 0 &&
     ` ${formatNumber(undated)} of ${count(decisions.length, "report")} ${undated === 1 ? "has" : "have"} ${noDueDate}.`

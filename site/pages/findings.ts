@@ -173,7 +173,7 @@ function writeChoice(asked: AskedFindings, choice: Choice): Html {
         html`<li><a href="${linkAsked(replaceName(asked, "program", ofProgram(aln)))}">${aln} ${name}</a> <span class="hint">${count(awards, "award")}</span></li>`,
     );
     return html`<nav aria-label="Choose a program"><h2>Which program?</h2>
-<p role="status">These programs are called “${choice.text}”, or have names with words that begin with it, those with the most awards first. Choose one to see its findings.</p>
+<p role="status">These programs are called “${choice.text}” or have names with words that begin with it. Those with the most awards come first. Choose one to see its findings.</p>
 <ul>${items}</ul></nav>`;
   }
   const { field, text, found } = choice;

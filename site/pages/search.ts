@@ -114,7 +114,7 @@ function writeNoName({ readings, asked }: SearchResult, chosen: number): Content
   return (
     name !== undefined &&
     readings[chosen]?.criteria.name === undefined &&
-    `No public report was found ${name.words}. `
+    `There are no public reports ${name.words}. `
   );
 }
 
@@ -123,7 +123,7 @@ const formatTotal = (total = 0): string =>
 
 /** If a search finds the reports of more auditees, it does not link to each. */
 const mostAuditees = 3;
-/** The same of auditors. */
+/** The same for auditors. */
 const mostAuditors = 3;
 
 /** Links to the pages about what the search names. */

@@ -40,7 +40,7 @@ export function identifyVisitor({ ip }: FastifyRequest, { raw }: FastifyReply): 
 
 /** At least one row. */
 type Rows<Row> = [Row, ...Row[]];
-/** Runs a statement for a visitor, and returns its rows. The statement must have at least one. */
+/** Runs a statement for a visitor, and returns its rows. The statement must return at least one. */
 export type LimitedQuery = <Row extends object>(
   visitor: Visitor,
   statement: string,

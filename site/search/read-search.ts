@@ -14,7 +14,7 @@ export interface Reading {
   criteria: Criteria;
   /** Completes "Audits …": "of auditees whose name has the words “polk county”, in Iowa". */
   words: string;
-  /** Whether the program was typed as a name, which may also be that of an auditee. */
+  /** Whether the program was typed as a name, which may also be an auditee's. */
   isNamed?: true;
 }
 

@@ -32,7 +32,7 @@ interface Meaning {
   criteria: Criteria;
   /** Completes "Audits …". */
   words: string;
-  /** Whether the program was typed as a name, which may also be that of an auditee. */
+  /** Whether the program was typed as a name, which may also be an auditee's. */
   isNamed?: true;
 }
 
@@ -160,7 +160,7 @@ function readEin(describe: (ein: string) => Meaning): Reader["read"] {
   return readMatch(/^(?:EIN:? *)?(\d\d)[- ]?(\d{7})$/i, (groups) => describe(groups.join("")));
 }
 
-/** Reads the everyday name of a program. Some names are of two programs, so `place` says which of them is meant. */
+/** Reads the everyday name of a program. Some names are of two programs, so `place` says which one is meant. */
 function readEveryday(place: 0 | 1): Reader["read"] {
   return (text) => {
     const { name, alns = [] } = findEverydayProgram(text) ?? {};

@@ -71,7 +71,7 @@ function readAsked({ q, as, page, ...narrowed }: Record<string, unknown>): Asked
   const unread = [
     describeUnread(narrowed.year, filters.year, "an audit year, such as 2023"),
     describeUnread(narrowed.state, filters.state, "a state, such as TX or Texas"),
-    describeUnread(narrowed.findings, filters.findings, "a value of findings, which is 1"),
+    describeUnread(narrowed.findings, filters.findings, "1, the only value of findings"),
     describeUnread(page, place, `a page: a search has at most ${mostPages}`),
   ];
   const typed = cleanSearch(q);

@@ -516,8 +516,8 @@ describe("a list", () => {
       none: "No longer any findings",
       unclean: "No longer clean",
       clean: "Now clean",
-      first: "A report only for the newest of these years",
-      missing: "An earlier report of any year, none for the newest of these years",
+      first: "Report for the newest of these years only",
+      missing: "An earlier report, but none for the newest of these years",
     }[change];
     expect(text).toContain(`&amp;change=${change}#rows" aria-current="true">${words} (${names.length})</a>`);
     expect(text).toMatch(/#rows">All \(4\)<\/a>/);
@@ -538,9 +538,9 @@ describe("a list", () => {
     });
     const list = "u=POLKPOLK1234,ELM4ELM41234,ASHASHASH123,ZZZZZZZZ1234&year=2023,2022,2021,2018&aln=84";
     expect((await readCsv(`/check.csv?${list}`)).map(({ change }) => change)).toEqual([
-      "now clean; an earlier report of any year, none for the newest of these years",
+      "now clean; an earlier report, but none for the newest of these years",
       "same number of findings; result changed from not stated to clean",
-      "a report only for the newest of these years",
+      "report for the newest of these years only",
       "",
     ]);
     for (const [change, name] of [
@@ -574,7 +574,7 @@ describe("a list", () => {
         .text;
     const years = ["2026", "2025", "2024", "2023", "2022"];
     const filed = "no public report for 2026, 2025, 2024, 2023, 2022; filed 2019";
-    const missing = "an earlier report of any year, none for the newest of these years";
+    const missing = "an earlier report, but none for the newest of these years";
     // Its only report is older than the years that are compared.
     const page = await get(`/check?u=${id(4)},MESAMESA1234&year=all`);
     expect(Array.from(page.matchAll(/<th scope="col">(\d{4})</g), ([, year]) => year)).toEqual(years);
@@ -608,7 +608,7 @@ describe("a list", () => {
     const rows: Record<string, string>[] = parse(csv.text, { columns: true, bom: true });
     expect(rows.map(({ change }) => change)).toEqual([
       "same number of findings",
-      "a report only for the newest of these years",
+      "report for the newest of these years only",
       "same number of findings",
       "",
     ]);
@@ -617,7 +617,7 @@ describe("a list", () => {
   it.each([
     ["all", "2019", ["ELM4ELM41234"]],
     ["2023,2022", "2022", ["ELM4ELM41234"]],
-    // It did not file since.
+    // It has not filed since.
     ["2023,2022", "2019", ["ELM4ELM41234"]],
   ])(
     "of %s shows auditees that have an earlier report, but none for the newest of these years: %s",

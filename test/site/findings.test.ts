@@ -512,7 +512,7 @@ describe("a search for findings", () => {
     const { status, text: body } = await get("/findings?program=secret+weapons&year=2023");
     expect(status).toBe(200);
     expect(readStatus(body)).toContain(
-      "These programs are called “secret weapons”, or have names with words that begin with it",
+      "These programs are called “secret weapons” or have names with words that begin with it",
     );
     const [, list = ""] = /aria-label="Choose a program">(.*?)<\/nav>/s.exec(body) ?? [];
     const links = Array.from(list.matchAll(/<a href="([^"]*)">(\S+) Secret Weapons/g), (link) =>

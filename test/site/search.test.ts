@@ -245,15 +245,15 @@ describe("a search", () => {
   it.each([
     [
       "City of Saint Luke",
-      "No public report was found of auditees whose name has the words “City of Saint Luke”. 2 reports of auditees in the city “Saint Luke”.",
+      "There are no public reports of auditees whose name has the words “City of Saint Luke”. 2 reports of auditees in the city “Saint Luke”.",
     ],
     [
       "saint luke, LA 2023",
-      "No public report was found of auditees whose name has the words “saint luke”, in Louisiana, audit year 2023. 2 reports of auditees in the city “saint luke”, in Louisiana, audit year 2023.",
+      "There are no public reports of auditees whose name has the words “saint luke”, in Louisiana, audit year 2023. 2 reports of auditees in the city “saint luke”, in Louisiana, audit year 2023.",
     ],
     [
       "Clin Olymp",
-      "No public report was found of auditees whose name has the words “Clin Olymp”. 1 report of auditees whose name has words that begin with “Clin Olymp”.",
+      "There are no public reports of auditees whose name has the words “Clin Olymp”. 1 report of auditees whose name has words that begin with “Clin Olymp”.",
     ],
     ["Saint Bernard", "2 reports of auditees whose name has the words “Saint Bernard”."],
     ["Iowa", "3 reports of all auditees, in Iowa."],
@@ -642,7 +642,7 @@ describe("a search", () => {
   it.each([
     ["year=99", "“99” is not an audit year"],
     ["state=ZZ", "“ZZ” is not a state"],
-    ["findings=Y", "“Y” is not a value of findings, which is 1"],
+    ["findings=Y", "“Y” is not 1, the only value of findings"],
     ["page=9999", "“9999” is not a page"],
     ["page=2", "There is no page 2. This search has 1 page."],
   ])("says that %s is not used, and makes no file of other rows", async (parameter, sentence) => {

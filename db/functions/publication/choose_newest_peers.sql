@@ -1,5 +1,4 @@
--- Groups of fewer than 20 reports have no rows, so a median over all sizes of auditees would leave some reports out. The same group in
--- another year has an exact median.
+-- For reports that publication.compare_with_peers() cannot compare, because even its wider groups have fewer than 20 reports in that year.
 create or replace function publication.choose_newest_peers(asked_type text, expended bigint)
 returns jsonb
 language sql stable security invoker set search_path = ''

@@ -23,4 +23,4 @@ as $$
   limit 1
 $$;
 comment on function publication.compare_with_peers is
-  'Compares a number of findings with the public reports of a year that are of auditees of the same kind and size; if there are fewer than 20, of the same kind; if there are still fewer, of the same size: the median, and how many reports have fewer and more. Returns null if all three groups have fewer than 20 reports.';
+  'Compares a number of findings with a year''s public reports of auditees of the same kind and size. If there are fewer than 20, it compares with the same kind, or else with the same size. Returns the median, and how many reports have fewer and more. Returns null if all three groups have fewer than 20 reports.';

@@ -1,4 +1,4 @@
--- Scans of tables are off, because a scan would read the words of each finding.
+-- Table scans are off, because they would read the words of every finding.
 create or replace function publication.count_findings_with(words text)
 returns integer
 language sql stable strict security definer set search_path = '' set enable_seqscan = off

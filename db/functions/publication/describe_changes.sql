@@ -42,5 +42,5 @@ as $$
   ) as changes
 $$;
 comment on function publication.describe_changes is
-  'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, the IDs of the first 100 of each (of older ones, once 2,000 reports are described, only of removed ones), and what the pages say of those that are public now.';
+  'Returns the kept records of changes, newest first: how many reports each publication or rollback added, changed and removed, the IDs of the first 100 of each, and what the pages say of those that are public now. Once 2,000 reports are described, older records have only the IDs of removed reports.';
 grant execute on function publication.describe_changes to site;

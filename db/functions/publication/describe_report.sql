@@ -26,7 +26,7 @@ begin
     'general', general,
     'counts', counts,
     'result', result,
-    -- A public row never names a suppressed report. An object, because publication.find_neighbor_leaks() looks for the key report_id.
+    -- A public row never names a suppressed report. This is an object, because publication.find_neighbor_leaks() looks for the key report_id.
     'replaced', (
       select to_jsonb(replaced)
       from (

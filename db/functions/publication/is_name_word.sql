@@ -1,4 +1,4 @@
--- A plan for any word would not know how common this one is.
+-- A generic plan would not know how common the word is.
 create or replace function publication.is_name_word(kind text, word text)
 returns boolean
 language plpgsql stable strict security invoker
@@ -20,4 +20,4 @@ begin
 end
 $$;
 comment on function publication.is_name_word is
-  'Whether a public report has the word in a name of this kind: "names" of auditees, their "names and cities", or "auditors".';
+  'Returns whether a public report has the word in a name of this kind: "names" of auditees, their "names and cities", or "auditors".';

@@ -1,4 +1,4 @@
--- Leaves out the words that extensions.name_words() adds to every name, and legal forms, because people add or leave out both.
+-- Leaves out the words that extensions.name_words() adds to every name, and legal forms, because people add or omit both.
 create or replace function publication.list_name_words(written text)
 returns text[]
 language sql stable strict security invoker set search_path = ''

@@ -13,4 +13,4 @@ as $$
   group by totals_by_program.aln
 $$;
 comment on function publication.list_programs is
-  'Returns the programs of public awards, from totals of public rows: their numbers, most frequent names, all frequent names, and awards of all years.';
+  'Returns the programs of public awards, from totals of public rows: their numbers, most frequent names, all frequent names, and how many awards they have in all years.';

@@ -21,7 +21,7 @@ begin
   if table_name is null then
     return null;
   end if;
-  -- The words of a whole text are only searched.
+  -- Leaves out the words of whole texts, which only searches need.
   select string_agg(format('source.%I', pg_attribute.attname), ', ' order by pg_attribute.attnum) into columns
   from pg_catalog.pg_attribute
   where pg_attribute.attrelid = format('disclosed.%I', table_name)::regclass

@@ -8,4 +8,4 @@ as $$
   from generate_series(1, least(swapped, length(word) - 1)) as first
 $$;
 comment on function publication.list_word_spellings is
-  'Returns a word, and each word that it becomes if one of its first letters, as many as "swapped" says, is swapped with the next.';
+  'Returns a word, and each spelling in which one of its first letters is swapped with the next. "swapped" says how many first letters to swap.';

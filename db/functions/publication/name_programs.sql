@@ -13,5 +13,5 @@ as $$
   ) as listed
 $$;
 comment on function publication.name_programs is
-  'Returns those of the programs that public awards have: their numbers, most frequent names and awards, those with the most awards first.';
+  'Returns up to 20 of these programs that have public awards, those with the most awards first: their numbers, most frequent names, and how many awards they have.';
 grant execute on function publication.name_programs to site;

@@ -44,4 +44,4 @@ as $$
   select coalesce(jsonb_agg(ranked.name order by ranked.similarity desc, ranked.whole_similarity desc, ranked.name), '[]') from ranked
 $$;
 comment on function publication.rank_names is
-  'Returns up to five of the names that have a word similar to each of these words, those with the most similar words first. Each name has a spelling, which is what is compared.';
+  'Returns up to five of the names that have a word similar to each of these words, the most similar first. It compares the spellings that belong to the names.';

@@ -3,4 +3,4 @@ returns text
 language sql stable strict security invoker set search_path = ''
 return lower(extensions.unaccent(extensions.split_name(extensions.shorten_name("left"(written, 200)))));
 comment on function publication.simplify_name is
-  'Returns the first 200 characters of a name as they are compared, without regard to case, accents and punctuation.';
+  'Returns the first 200 characters of a name without case, accents and punctuation, for comparisons.';

@@ -1,7 +1,7 @@
 -- Compares at most 3,000 names that have the words of the text, except one or two that may be spelled differently. If none is similar, does
 -- the same with names and cities, then with names in which one word ends like a misspelled one, and last with auditors. For auditors,
--- only the first two words are compared, because most firms are "… and Associates" or the like. Plans are made for each pass, because they
--- depend on how common the words are.
+-- only the first two words are compared, because most firms are "… and Associates" or the like. Each pass is planned anew, because the
+-- best plan depends on how common the words are.
 --
 -- The indexes find names of all states. If states are given, up to 20,000 names are read, and only those in one of the states are compared.
 create or replace function publication.suggest_names(written text, in_states text default '', kind text default '')
@@ -27,7 +27,7 @@ declare
 begin
   foreach pass in array array['names', 'names and cities', 'names with an ending', 'names with another ending', 'auditors'] loop
     continue when all_words = '{}' or kind <> '' and (kind = 'auditor') <> (pass = 'auditors');
-    -- The pass before it compared the names that have all of the words but one.
+    -- The previous pass compared the names that have all of the words but one.
     continue when pass = 'names and cities' and true = all (known);
     if pass like 'names with an% ending' then
       -- The first letters of a misspelled word may be wrong. If another one is misspelled too, it is looked for by its beginning.

@@ -29,7 +29,7 @@ as $$
         ),
         (
           'agency',
-          -- The programs' numbers find the findings in an index. Their beginnings could not.
+          -- The index finds whole program numbers, but not their beginnings.
           'array(select distinct programs.aln from disclosed.totals_by_program as programs'
           ' where starts_with(programs.aln, ($1 ->> ''agency'') || ''.''))'
         )

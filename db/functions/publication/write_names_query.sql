@@ -1,7 +1,6 @@
--- Nearly always, no name has a misspelled word, so words that names have are looked for as they are. This finds few names. Reading the
--- index for a beginning takes ten times as long as for a whole word: a third of all names have words that begin with "co". So at most two
--- words are looked for by their beginnings. If names have each of the words, but no name has all of them, one word is a misspelling of
--- another.
+-- Hardly any name has a misspelled word, so words that names have are looked up as they are. This finds few names. Looking up a beginning
+-- takes ten times as long as a whole word, because a third of all names have words that begin with "co". So at most two words are looked up
+-- by their beginnings. If names have each of the words, but no name has all of them, one was misspelled as another word.
 create or replace function publication.write_names_query(words text[], known boolean[])
 returns tsquery
 language sql stable strict security invoker set search_path = ''

@@ -1,5 +1,5 @@
 -- The words of each phrase must be next to each other in a text or plan of the finding. Each candidate has the words of an alternative, so
--- they are compared again only if there are several alternatives.
+-- words are checked again only if there are several alternatives.
 create or replace function publication.write_phrase_conditions(criteria jsonb)
 returns text
 language sql immutable security invoker set search_path = ''

@@ -7,8 +7,8 @@ language sql immutable security invoker set search_path = ''
 as $$
   select coalesce(string_agg(listed.condition, ' and '), 'false')
   from (
-    -- The newest 1,001, because more are not counted. With " + 0", no index is read by date: the reports of one year or city may all be at
-    -- its end, and PostgreSQL expects them everywhere.
+    -- The newest 1,001, because more are not counted. " + 0" keeps PostgreSQL from reading the index by date: it expects the reports of a
+    -- year or city all over the index, but they may all be at its end.
     values (
       'general.report_id = any (array('
       'select terms.report_id from disclosed.search_terms as terms'
