@@ -21,10 +21,9 @@ it("publishes reports whose state or city is an empty text", async () => {
     submission(1, { auditee_state: empty, auditee_city: empty }),
     submission(2, { auditee_state: "TX" }),
   ]);
-  expect(await here.list("select array_to_string(terms, ',') from disclosed.search_terms order by report_id")).toEqual([
-    "2023,city ",
-    "2023,TX",
-  ]);
+  expect(
+    await here.list("select array_to_string(terms, ',') from disclosed.search_terms order by report_id"),
+  ).toEqual(["2023,city ", "2023,TX"]);
 });
 
 it("compares no report with a group of 20 reports that state no year", async () => {
@@ -54,7 +53,14 @@ it("publishes public and suppressed reports with an EIN in place of their UEI", 
 it("publishes chains with a suppressed report in which the report before or after it has no row", async () => {
   const hidden = { is_public: "f" };
   await publish(
-    [submission(30), submission(31, hidden), submission(32), submission(40), submission(41, hidden), submission(42)],
+    [
+      submission(30),
+      submission(31, hidden),
+      submission(32),
+      submission(40),
+      submission(41, hidden),
+      submission(42),
+    ],
     [
       { report_id: id(31), version: "2", previous_report_id: id(30), next_report_id: id(32) },
       { report_id: id(32), version: "3", status: "most_recent", previous_report_id: id(31) },
@@ -62,5 +68,8 @@ it("publishes chains with a suppressed report in which the report before or afte
       { report_id: id(41), version: "2", previous_report_id: id(40), next_report_id: id(42) },
     ],
   );
-  expect(await here.list("select right(report_id, 2) from disclosed.general order by 1")).toEqual(["32", "42"]);
+  expect(await here.list("select right(report_id, 2) from disclosed.general order by 1")).toEqual([
+    "32",
+    "42",
+  ]);
 });
