@@ -303,7 +303,7 @@ select
   general.fac_accepted_date,
   tsvector_to_array(array_to_tsvector(array_remove(
     array[
-      general.auditee_state,
+      nullif(general.auditee_state, ''),
       general.audit_year,
       extensions.city_term(general.auditee_city),
       case when exists (select from disclosed_next.findings where findings.report_id = general.report_id) then 'findings' end

@@ -193,7 +193,8 @@ begin
 end
 $$;
 
--- Public rows in a chain of resubmissions must not reveal its suppressed reports.
+-- Public rows in a chain of resubmissions must not reveal its suppressed reports. They name only public ones (find_row_leaks), which may have
+-- no row in resubmission themselves, so a status or a version is explained by the report that a row names.
 create or replace function publication.find_chain_leaks(generation text)
 returns setof text
 language plpgsql stable security invoker
@@ -208,8 +209,7 @@ begin
       select exists (
         select from %2$I.resubmission as hidden
         join %1$I.resubmission as shown on shown.report_id = hidden.previous_report_id
-        where shown.status = 'deprecated_via_resubmission'
-          and not exists (select from %1$I.resubmission as later where later.report_id = shown.next_report_id)
+        where shown.status = 'deprecated_via_resubmission' and shown.next_report_id is null
       )
     $query$, disclosed, suppressed
   ) into found_one;
@@ -222,8 +222,8 @@ begin
         select from %2$I.resubmission as hidden
         join %1$I.general as shown on shown.report_id = hidden.next_report_id
         left join %1$I.resubmission as place on place.report_id = shown.report_id
-        where greatest(shown.resubmission_version, place.version) > 1
-          and not exists (select from %1$I.resubmission as earlier where earlier.report_id = place.previous_report_id)
+        where greatest(shown.resubmission_version, place.version) > 1 and place.previous_report_id is null
+          and not exists (select from %1$I.resubmission as earlier where earlier.next_report_id = shown.report_id)
       )
     $query$, disclosed, suppressed
   ) into found_one;
@@ -247,7 +247,8 @@ begin
     from (
       values
         ('totals_by_state', 'submissions', '0', 'general'), ('totals_by_state', 'awards', 'amount_expended', 'federal_awards'),
-        ('totals_by_agency', 'awards', 'amount_expended', 'federal_awards'), ('totals_by_program', 'awards', 'amount_expended', 'federal_awards')
+        ('totals_by_agency', 'awards', 'amount_expended', 'federal_awards'), ('totals_by_program', 'awards', 'amount_expended', 'federal_awards'),
+        ('totals_by_program_and_state', 'awards', 'amount_expended', 'federal_awards')
     ) as counts (total, counted, summed, source)
   loop
     execute format(
@@ -349,23 +350,26 @@ returns setof text
 language plpgsql stable security invoker
 as $$
 declare
-  -- UEIs and EINs that only suppressed reports have.
+  -- UEIs and EINs that only suppressed reports have. The same ID may be in another column of a public report.
   hidden_ids constant text[] := array(
-    (
-      select hidden_reports.auditee_uei
-      from suppressed.general as hidden_reports
-      where not exists (select from disclosed.general where general.auditee_uei = hidden_reports.auditee_uei)
-        and not exists (select from disclosed.additional_ueis where additional_ueis.additional_uei = hidden_reports.auditee_uei)
+    select listed.id
+    from unnest(array[1, 2]) as column_number
+    cross join lateral (
+      select hidden_reports.ids[column_number] as id
+      from (select array[general.auditee_uei, general.auditee_ein] as ids from suppressed.general) as hidden_reports
+      where hidden_reports.ids[column_number] <> '' and not exists (
+        select from disclosed.general where general.report_id = hidden_reports.ids[column_number]
+        union all
+        select from disclosed.general where general.auditee_uei = hidden_reports.ids[column_number]
+        union all
+        select from disclosed.general where general.auditee_ein = hidden_reports.ids[column_number]
+        union all
+        select from disclosed.additional_ueis where additional_ueis.additional_uei = hidden_reports.ids[column_number]
+        union all
+        select from disclosed.additional_eins where additional_eins.additional_ein = hidden_reports.ids[column_number]
+      )
       limit 10
-    )
-    union all
-    (
-      select hidden_reports.auditee_ein
-      from suppressed.general as hidden_reports
-      where not exists (select from disclosed.general where general.auditee_ein = hidden_reports.auditee_ein)
-        and not exists (select from disclosed.additional_eins where additional_eins.additional_ein = hidden_reports.auditee_ein)
-      limit 10
-    )
+    ) as listed
   );
 begin
   if exists (select from unnest(hidden) as report_id where publication.is_public_report(report_id)) then
@@ -660,7 +664,10 @@ begin
       cross join lateral jsonb_to_recordset(publication.list_named_ids('auditee', hidden_reports.auditee_name) -> 'ids')
         as named (id text, reports bigint)
       where named.id = neighbors.id
-        and named.reports > (select count(*) from disclosed.general where general.auditee_uei = neighbors.id)
+        -- An auditee without a UEI is named by its EIN.
+        and named.reports > (
+          select count(*) from disclosed.general where general.auditee_uei = neighbors.id or general.auditee_ein = neighbors.id
+        )
       limit 1
     );
 end

@@ -64,74 +64,85 @@ from counted
 group by counted.audit_year, counted.federal_agency_prefix
 order by counted.audit_year, counted.federal_agency_prefix;
 
--- Reports name the same program differently. The most frequent name in all years is chosen; of equally frequent names, the one
--- whose characters sort first. It takes 0.8 s for a million awards, or 1.6 s if one in eight has a name of its own.
-create table disclosed_next.totals_by_program as
-with awards as not materialized (
-  select
-    federal_awards.*,
-    -- Null if a part is missing. A period in the first part would make the text ambiguous.
-    case when federal_awards.federal_agency_prefix not like '%.%'
-      then nullif(federal_awards.federal_agency_prefix, '') || '.' || nullif(federal_awards.federal_award_extension, '')
-    end as aln
-  from disclosed_next.federal_awards
-), names_used as materialized (
+create view staging.awards_of_programs as
+select
+  federal_awards.*,
+  general.auditee_state,
+  -- Null if a part is missing. A period in the first part would make the text ambiguous.
+  case when federal_awards.federal_agency_prefix not like '%.%'
+    then nullif(federal_awards.federal_agency_prefix, '') || '.' || nullif(federal_awards.federal_award_extension, '')
+  end as aln
+from disclosed_next.federal_awards
+left join disclosed_next.general on general.report_id = federal_awards.report_id;
+
+create table disclosed_next.totals_by_program_and_state as
+with counted as (
   select
     awards.audit_year,
     awards.aln,
-    awards.federal_program_name,
+    awards.auditee_state,
     count(*) as awards,
-    sum(awards.amount_expended) as amount_expended
-  from awards
-  group by awards.audit_year, awards.aln, awards.federal_program_name
-), names as (
-  select distinct on (names_used.aln) names_used.aln, names_used.federal_program_name
-  from names_used
-  where names_used.federal_program_name <> ''
-  group by names_used.aln, names_used.federal_program_name
-  order by names_used.aln, sum(names_used.awards) desc, names_used.federal_program_name collate "C"
-), frequent_names as (
-  -- Names that fewer than one in a hundred of a program's awards have are often mistakes.
-  select used.aln, string_agg(left(used.federal_program_name, 200), '; ') as names
-  from (
-    select
-      names_used.aln, names_used.federal_program_name, sum(names_used.awards) as awards,
-      sum(sum(names_used.awards)) over (partition by names_used.aln) as awards_of_program
-    from names_used
-    where names_used.federal_program_name <> ''
-    group by names_used.aln, names_used.federal_program_name
-  ) as used
-  where used.awards * 100 >= used.awards_of_program
-  group by used.aln
-), counted as (
-  select
-    names_used.audit_year,
-    names_used.aln,
-    names_used.awards,
-    names_used.amount_expended,
+    sum(awards.amount_expended) as amount_expended,
     0 as findings,
     0 as material_weaknesses
-  from names_used
+  from staging.awards_of_programs as awards
+  group by awards.audit_year, awards.aln, awards.auditee_state
   union all
   select
     awards.audit_year,
     awards.aln,
+    awards.auditee_state,
     0, 0,
     count(distinct findings.reference_number),
     count(distinct findings.reference_number) filter (where findings.is_material_weakness = 'Y')
   from disclosed_next.findings
-  join awards on awards.report_id = findings.report_id and awards.award_reference = findings.award_reference
-  group by findings.report_id, awards.audit_year, awards.aln
+  join staging.awards_of_programs as awards
+    on awards.report_id = findings.report_id and awards.award_reference = findings.award_reference
+  group by findings.report_id, awards.audit_year, awards.aln, awards.auditee_state
+)
+select
+  counted.audit_year,
+  counted.aln,
+  counted.auditee_state,
+  sum(counted.awards)::bigint as awards,
+  coalesce(sum(counted.amount_expended), 0)::bigint as amount_expended,
+  sum(counted.findings)::bigint as findings,
+  sum(counted.material_weaknesses)::bigint as material_weaknesses
+from counted
+group by counted.audit_year, counted.aln, counted.auditee_state
+order by counted.aln, counted.audit_year, counted.auditee_state;
+
+-- Reports name the same program differently. The most frequent name in all years is chosen; of equally frequent names, the one
+-- whose characters sort first.
+create table disclosed_next.totals_by_program as
+with names_used as materialized (
+  select awards.aln, awards.federal_program_name, count(*) as awards
+  from staging.awards_of_programs as awards
+  where awards.federal_program_name <> ''
+  group by awards.aln, awards.federal_program_name
+), names as (
+  select distinct on (names_used.aln) names_used.aln, names_used.federal_program_name
+  from names_used
+  order by names_used.aln, names_used.awards desc, names_used.federal_program_name collate "C"
+), frequent_names as (
+  -- Names that fewer than one in a hundred of a program's awards have are often mistakes.
+  select used.aln, string_agg(left(used.federal_program_name, 200), '; ') as names
+  from (
+    select names_used.*, sum(names_used.awards) over (partition by names_used.aln) as awards_of_program
+    from names_used
+  ) as used
+  where used.awards * 100 >= used.awards_of_program
+  group by used.aln
 ), totals as (
   select
-    counted.audit_year,
-    counted.aln,
-    sum(counted.awards)::bigint as awards,
-    coalesce(sum(counted.amount_expended), 0)::bigint as amount_expended,
-    sum(counted.findings)::bigint as findings,
-    sum(counted.material_weaknesses)::bigint as material_weaknesses
-  from counted
-  group by counted.audit_year, counted.aln
+    programs.audit_year,
+    programs.aln,
+    sum(programs.awards)::bigint as awards,
+    sum(programs.amount_expended)::bigint as amount_expended,
+    sum(programs.findings)::bigint as findings,
+    sum(programs.material_weaknesses)::bigint as material_weaknesses
+  from disclosed_next.totals_by_program_and_state as programs
+  group by programs.audit_year, programs.aln
 )
 select
   totals.audit_year,

@@ -297,6 +297,17 @@ create table disclosed.totals_by_program (
 -- aln comes first, because a program has a few rows, and a year has thousands.
 select data_set.add_table('totals_by_program', is_source => false, key_columns => '{aln,audit_year}');
 
+create table disclosed.totals_by_program_and_state (
+  audit_year text,
+  aln text,
+  auditee_state text,
+  awards bigint,
+  amount_expended bigint,
+  findings bigint,
+  material_weaknesses bigint
+);
+select data_set.add_table('totals_by_program_and_state', is_source => false, key_columns => '{aln,audit_year,auditee_state}');
+
 -- How many reports of auditees of the same kind and size have how many findings.
 create table disclosed.totals_by_peers (
   audit_year text,

@@ -121,7 +121,14 @@ const group = z.object({
   requirements: z.array(z.object({ letter: z.string(), findings: count })),
   /** How many findings name no requirement. */
   without_requirement: count,
-  states: z.array(z.object({ auditee_state: z.string(), findings: count })),
+  states: z.array(
+    z.object({
+      auditee_state: z.string(),
+      /** Null for an agency. */
+      amount_expended: count.nullable(),
+      findings: count,
+    }),
+  ),
   auditees: z.array(
     z.object({
       auditee_uei: z.string(),

@@ -4,9 +4,17 @@ import { findState } from "../names.ts";
 import type { PageRoutes } from "../page-routes.ts";
 import { type Choice, type SimilarNames, writeChoices, writeFindings } from "../pages/findings.ts";
 import { linkToFinding } from "../pages/findings-list.ts";
-import { type Group, writeGroup, writeGroupChart, writeUnknownGroup } from "../pages/group.ts";
+import {
+  type Group,
+  linkToGroup,
+  writeGroup,
+  writeGroupChart,
+  writeNotInState,
+  writeUnknownGroup,
+} from "../pages/group.ts";
 import { readPage, refuseUnread } from "../read-filters.ts";
 import { identifyVisitor, type Visitor } from "../search/limit-queries.ts";
+import { cleanSearch } from "../search/read-search.ts";
 import { hasWords } from "../search/readers.ts";
 import { simplify } from "../search/words.ts";
 import { sendSpreadsheet } from "../send-csv.ts";
@@ -136,19 +144,22 @@ async function serveGroup(
 ): Promise<FastifyReply> {
   const { value: typed, chart } = request.params as { value: string; chart?: string };
   const value = typed.replace(/\.csv$/, "");
-  // The filter takes several states, but this page is about one.
-  const { criteria, ignored } = readFindingCriteria(
-    kind === "state" ? { state: findState(value) } : { program: value },
-  );
+  const suffix = typed === value ? "" : ".csv";
+  // The filter takes several states, but these pages are about one.
+  const typedState = kind === "program" ? cleanSearch((request.query as { state?: unknown }).state) : "";
+  const state = findState(kind === "state" ? value : typedState);
+  const { criteria, ignored } = readFindingCriteria({ state, ...(kind !== "state" && { program: value }) });
   const exact = kind === "program" ? criteria.aln : criteria[kind];
   const group: Group = { kind, value: exact ?? value, criteria };
   // A program's page takes an agency too, and the other way round.
   const { aln, agency } = criteria;
   if (kind === "program" && agency !== undefined) return reply.redirect(`/agency/${agency}`, 302);
   if (kind === "agency" && aln !== undefined) return reply.redirect(`/program/${aln}`, 302);
+  const isState = typedState === "" || state !== undefined;
   // Names and small letters lead to the page's only address.
-  if (exact !== undefined && exact !== value && chart === undefined)
-    return reply.redirect(`/${kind}/${typed.replace(value, exact)}`, 302);
+  const isExact = exact === value && (kind === "state" || (state ?? "") === typedState);
+  if (exact !== undefined && !isExact && isState && chart === undefined)
+    return reply.redirect(linkToGroup(group, suffix), 302);
   const visitor = identifyVisitor(request, reply);
   // What is not a number may be a name.
   const [[, name] = []] = ignored;
@@ -158,28 +169,36 @@ async function serveGroup(
       : undefined;
   const [only, ...others] = named?.programs ?? [];
   if (only !== undefined && others.length === 0 && chart === undefined)
-    return reply.redirect(`/program/${typed.replace(value, only.aln)}`, 302);
-  const found = exact === undefined ? undefined : await reader.describe(visitor, criteria);
+    return reply.redirect(linkToGroup({ ...group, value: only.aln }, suffix), 302);
+  const found = exact !== undefined && isState ? await reader.describe(visitor, criteria) : undefined;
   const context = await describeContext(request);
   const isKnown = found !== undefined && found.years.length > 0;
-  if (!isKnown)
-    return sendPage(
-      request,
-      reply,
-      writeUnknownGroup(context, group, { related: found?.related, ...named }),
-      { status: 404 },
-    );
+  if (!isKnown) {
+    const page =
+      exact !== undefined && typedState !== ""
+        ? writeNotInState(context, group, typedState)
+        : writeUnknownGroup(context, group, { related: found?.related, ...named });
+    return sendPage(request, reply, page, { status: 404 });
+  }
   if (chart !== undefined) {
     const drawn = writeGroupChart(context, group, found, chart);
     if (drawn !== undefined) return sendSvg(request, reply, drawn);
     reply.callNotFound();
     return reply;
   }
-  if (typed === value) return sendPage(request, reply, writeGroup(context, group, found));
+  if (suffix === "") return sendPage(request, reply, writeGroup(context, group, found));
+  const ofState = kind === "program" && state !== undefined;
   return sendSpreadsheet(request, reply, context, {
-    name: [kind, value],
-    columns: [groupColumns[kind], "audit_year", "amount_expended", "findings", "material_weaknesses"],
-    rows: found.years.map((year) => ({ ...year, [groupColumns[kind]]: value })),
+    name: [kind, value, ofState && state],
+    columns: [
+      groupColumns[kind],
+      ...(ofState ? ["auditee_state"] : []),
+      "audit_year",
+      "amount_expended",
+      "findings",
+      "material_weaknesses",
+    ],
+    rows: found.years.map((year) => ({ ...year, auditee_state: state, [groupColumns[kind]]: value })),
   });
 }
 

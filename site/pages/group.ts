@@ -29,7 +29,7 @@ import { scroll, table, writeDocument } from "./layout.ts";
 import { writeNotFound } from "./problem.ts";
 import { writeProgramsOfAgency } from "./program-years.ts";
 
-/** What a page is about: a program, an agency or a state. */
+/** What a page is about: a program, also in one state, an agency or a state. */
 export interface Group {
   kind: "program" | "agency" | "state";
   value: string;
@@ -42,11 +42,18 @@ const tables = {
   state: ["totals_by_state", "auditee_state"],
 } as const;
 
-/** What readers call a group: "93.778 Medical Assistance Program". */
-function nameGroup({ kind, value }: Group, name: string | null): string {
+/** What readers call a group: "93.778 Medical Assistance Program in Texas". */
+function nameGroup({ kind, value, criteria: { state } }: Group, name: string | null): string {
   if (kind === "state") return states[value] ?? value;
-  return `${value} ${(kind === "agency" ? agencies[value] : name) ?? ""}`.trim();
+  const place = state === undefined ? "" : ` in ${states[state]}`;
+  return `${value} ${(kind === "agency" ? agencies[value] : name) ?? ""}`.trim() + place;
 }
+
+/** The address of a group's page, or with a suffix of one of its files. */
+export const linkToGroup = (
+  { kind, value, criteria: { state } }: Group,
+  suffix: "" | ".csv" | `/${string}.svg` = "",
+): string => `/${kind}/${value}${suffix}${kind === "program" && state ? `?state=${state}` : ""}`;
 
 type ChartName = keyof ReturnType<typeof chartGroup>;
 
@@ -59,8 +66,8 @@ export function writeGroupChart(
 ): string | undefined {
   const charts: Record<string, Counted> = chartGroup(found, `, ${nameGroup(group, found.name)}`);
   const chart = Object.hasOwn(charts, name) ? charts[name] : undefined;
-  if (chart === undefined || (group.kind === "state" && name === "states")) return undefined;
-  return writeSvg(chart.chart, describeSource(context, chart, `/${group.kind}/${group.value}`));
+  if (chart === undefined || (group.criteria.state !== undefined && name === "states")) return undefined;
+  return writeSvg(chart.chart, describeSource(context, chart, linkToGroup(group)));
 }
 
 /** The page of a program, an agency or a state: charts, and under each the table with its numbers. */
@@ -69,8 +76,7 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
   const sum = (name: "findings" | "amount_expended") =>
     found.years.reduce((total, year) => total + year[name], 0);
   const charts = chartGroup(found);
-  const draw = (name: ChartName) =>
-    writeCounted(context, charts[name], `/${group.kind}/${group.value}/${name}.svg`);
+  const draw = (name: ChartName) => writeCounted(context, charts[name], linkToGroup(group, `/${name}.svg`));
   return writeDocument(context, {
     title,
     description: `Federal awards expended and audit findings of ${title}, by year.`,
@@ -79,17 +85,22 @@ export function writeGroup(context: PageContext, group: Group, found: FindingsOf
 <h1>${title}</h1>
 <p class="lead">Public reports state ${formatMoney(sum("amount_expended"))} expended and
   <a href="${linkFindings(group.criteria)}">${count(sum("findings"), "finding")}</a>${writeSpan(found)}.
-  See the <a href="/search?q=${encodeURIComponent(group.value)}">reports</a>.</p>
-${writeRelatedPrograms(found.related, linkToGroup, { together: linkTogether(group.criteria) })}
+  See the <a href="${linkToReports(group)}">reports</a>${isInState(group) && html`, or the program in <a href="/program/${group.value}">all states</a>`}.</p>
+${writeRelatedPrograms(found.related, linkToProgram, { together: linkTogether(group.criteria) })}
 ${writeYears(group, found, draw)}
 ${found.programs && writeProgramsOfAgency(group.value, found.programs)}
 ${writeRequirements(group, found)}
-${group.kind !== "state" && writeStates(group, found, draw)}
+${group.criteria.state === undefined && writeStates(group, found, draw)}
 ${writeAuditees(group, found)}
 ${writeSource(context, group, title)}
 </div>`,
   });
 }
+
+const isInState = ({ kind, criteria }: Group): boolean => kind === "program" && criteria.state !== undefined;
+
+const linkToReports = (group: Group): string =>
+  `/search?q=${encodeURIComponent(group.value)}${isInState(group) ? `&state=${group.criteria.state}` : ""}`;
 
 function writeSpan({ years }: FindingsOfGroup): string {
   const [first, last] = [years[0]?.audit_year, years.at(-1)?.audit_year];
@@ -99,7 +110,7 @@ function writeSpan({ years }: FindingsOfGroup): string {
 /** The page for a number or a state that no public report has. */
 export function writeUnknownGroup(
   context: PageContext,
-  { kind, value }: Group,
+  group: Group,
   {
     related,
     programs = [],
@@ -111,22 +122,41 @@ export function writeUnknownGroup(
     similar?: NamedPrograms;
   } = {},
 ): string {
+  const { kind, value } = group;
   const title = `No public report has this ${kind}`;
   const named = [...programs, ...similar].map(
-    ({ aln, federal_program_name: name }) => html`<li><a href="${linkToGroup(aln)}">${aln} ${name}</a></li>`,
+    ({ aln, federal_program_name: name }) =>
+      html`<li><a href="${linkToGroup({ ...group, value: aln })}">${aln} ${name}</a></li>`,
   );
   return writeNotFound(
     context,
     title,
-    html`<p>No public award or finding has the ${kind} “${cut(value, 60)}”. Look for it in the
+    html`<p>${named.length === 0 && `No public award or finding has the ${kind} “${cut(value, 60)}”. `}Look for it in the
   <a href="/totals#${kind}">totals</a>, or <a href="/search">search</a> for its name.</p>${
     named.length > 0 &&
     html`<nav aria-label="Programs"><p>Did you mean a program with ${programs.length > 0 ? "this" : "a similar"} name?</p><ul>${named}</ul></nav>`
-  }${writeRelatedPrograms(related, linkToGroup)}`,
+  }${writeRelatedPrograms(related, linkToProgram)}`,
   );
 }
 
-const linkToGroup = (aln: string): string => `/program/${aln}`;
+/** The page for a program that no public report of a state has, or for what is not a state. */
+export function writeNotInState(
+  context: PageContext,
+  { value, criteria: { state } }: Group,
+  typedState: string,
+): string {
+  const title =
+    state === undefined
+      ? `“${cut(typedState, 60)}” is not a state`
+      : `No public report from ${states[state]} has program ${value}`;
+  return writeNotFound(
+    context,
+    title,
+    html`<p>See the program in <a href="${linkToProgram(value)}">all states</a>.</p>`,
+  );
+}
+
+const linkToProgram = (aln: string): string => `/program/${aln}`;
 
 const section = (id: string, heading: string, body: Content): Html =>
   html`<section aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${body}</section>`;
@@ -157,9 +187,10 @@ ${scroll("Numbers by audit year", table("Expended and findings by audit year", h
 }
 
 function writeRequirements(
-  { kind, value, criteria }: Group,
+  group: Group,
   { requirements, without_requirement: others }: FindingsOfGroup,
 ): Html {
+  const { criteria } = group;
   const most = requirements[0]?.findings ?? 1;
   const rows = requirements.map(({ letter, findings }) => ({
     cells: [
@@ -174,25 +205,41 @@ function writeRequirements(
   return section(
     "requirements",
     "Findings by requirement",
-    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns. <a class="only-screen" href="/${kind}/${value}/requirements.svg">Chart of findings by requirement as SVG</a></p>`, list]}
+    html`${rows.length > 0 && [html`<p>A finding counts for each requirement that it concerns. <a class="only-screen" href="${linkToGroup(group, "/requirements.svg")}">Chart of findings by requirement as SVG</a></p>`, list]}
 ${others > 0 && html`<p>For ${count(others, "finding")}, the requirement is not stated.</p>`}
 ${rows.length === 0 && others === 0 && html`<p>No findings.</p>`}`,
   );
 }
 
-function writeStates({ criteria }: Group, found: FindingsOfGroup, draw: Draw): Content {
-  const rows = found.states.map(({ auditee_state: state, findings }) => ({
-    cells: [
-      html`<a href="${linkFindings({ ...criteria, state })}">${states[state] ?? state}</a>`,
-      formatNumber(findings),
-    ],
-  }));
+function writeStates(group: Group, found: FindingsOfGroup, draw: Draw): Content {
+  const { criteria } = group;
+  const isOfProgram = group.kind === "program";
+  const rows = found.states.map(({ auditee_state: state, amount_expended: amount, findings }) => {
+    const name = states[state] ?? state;
+    const ofState = { ...criteria, state };
+    const counted = formatNumber(findings);
+    return {
+      cells: isOfProgram
+        ? [
+            state in states
+              ? html`<a href="${linkToGroup({ ...group, criteria: ofState })}">${name}</a>`
+              : name,
+            formatMoney(amount ?? 0),
+            findings === 0 ? "0" : html`<a href="${linkFindings(ofState)}">${counted}</a>`,
+          ]
+        : [html`<a href="${linkFindings(ofState)}">${name}</a>`, counted],
+    };
+  });
   if (rows.length === 0) return false;
+  const headings = ["State", ...(isOfProgram ? [number("Expended")] : []), number("Findings")];
+  const title = isOfProgram
+    ? "Expended and findings by state of the auditee"
+    : "Findings by state of the auditee";
   return section(
     "states",
-    "Findings by state of the auditee",
+    title,
     html`<div class="map">${draw("states")}</div>
-<details><summary>The numbers as a table</summary>${scroll("Findings by state", table("Findings by state", ["State", number("Findings")], rows))}</details>`,
+<details><summary>The numbers as a table</summary>${scroll("Numbers by state", table(title, headings, rows))}</details>`,
   );
 }
 
@@ -225,20 +272,40 @@ ${scroll("Auditees", table("Auditees with the most findings", headings, rows))}`
   );
 }
 
-function writeSource(context: PageContext, { kind, value, criteria }: Group, title: string): Html {
+function writeSource(context: PageContext, group: Group, title: string): Html {
+  const { kind, value, criteria } = group;
   const [name, column] = tables[kind];
-
-  const extra = writeExtra([[column, `eq.${value}`]]);
+  const isOfState = isInState(group);
+  const filters: [string, string][] = [[column, `eq.${value}`]];
+  if (isOfState) filters.push(["auditee_state", `eq.${criteria.state}`]);
   return writeExtract(context, {
     title,
-    path: `/${kind}/${value}`,
+    path: linkToGroup(group),
     changes: readChanges(criteria),
     rows: [
       {
         name: "Totals by year",
-        csv: `/${kind}/${value}.csv`,
-        query: { ...emptyQuery, table: name, extra, order: ["audit_year"] },
+        csv: linkToGroup(group, ".csv"),
+        query: {
+          ...emptyQuery,
+          table: isOfState ? "totals_by_program_and_state" : name,
+          extra: writeExtra(filters),
+          order: ["audit_year"],
+        },
       },
+      ...(kind === "program" && !isOfState
+        ? [
+            {
+              name: "Totals by year and state",
+              query: {
+                ...emptyQuery,
+                table: "totals_by_program_and_state",
+                extra: writeExtra(filters),
+                order: ["audit_year", "auditee_state"],
+              },
+            },
+          ]
+        : []),
       {
         name: `The newest ${formatNumber(mostInFile)} findings`,
         csv: linkFindings(criteria, 1, "/findings.csv"),

@@ -147,6 +147,9 @@ function writeGroups(
     }),
     state && html`<a href="/state/${state}">all auditees in ${states[state]}</a>`,
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
+    program &&
+      state &&
+      html`<a href="/program/${agency}.${program}?state=${state}">the program in ${states[state]}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
   ].filter(Boolean);

@@ -144,7 +144,10 @@ describe("a data set", () => {
   });
 
   it("has totals of its public rows by program, whose name is its most frequent one", async () => {
-    const general = [1, 2, 5].map((number) => submission(number, { audit_year: "2023" }));
+    const states = ["TX", "CA", "", "", "TX"];
+    const general = [1, 2, 5].map((number) =>
+      submission(number, { audit_year: "2023", auditee_state: states[number - 1] ?? "" }),
+    );
     general.push(submission(3, { audit_year: "2023", is_public: "f" }));
     general.push(submission(4, { audit_year: "2023", resubmission_status: superseded }));
     general.push(submission(6, { audit_year: "2022" }));
@@ -188,6 +191,15 @@ describe("a data set", () => {
       "2023 93.778 Medicaid 3 1070 1 1",
       "2023 XX.N/A Odd 1 8 0 0",
       "2023   3 18 1 1",
+    ]);
+    // Year, program, state, awards, dollars, findings, material weaknesses.
+    expect(await list("select * from api_v1_1_0.totals_by_program_and_state")).toEqual([
+      "2023 84.048 TX 2 8 2 0",
+      "2022 93.778  3 27 1 0",
+      "2023 93.778 CA 1 1000 0 0",
+      "2023 93.778 TX 2 70 1 1",
+      "2023 XX.N/A CA 1 8 0 0",
+      "2023  CA 3 18 1 1",
     ]);
     const describe = async (...values: unknown[]) =>
       (await select("select publication.describe_programs($1, $2, $3, $4) as found", values))[0].found;
@@ -417,6 +429,7 @@ describe("constraints", () => {
       totals_by_state: ["audit_year", "auditee_state"],
       totals_by_agency: ["audit_year", "federal_agency_prefix"],
       totals_by_program: ["aln", "audit_year"],
+      totals_by_program_and_state: ["aln", "audit_year", "auditee_state"],
       totals_by_peers: ["audit_year", "entity_type", "expended_from", "findings"],
       finding_summaries: ["report_id", "reference_number"],
       ...Object.fromEntries(numbered.map((table) => [table, ["row_number"]])),

@@ -975,8 +975,50 @@ describe("the page of a program, an agency or a state", () => {
     const { page } = await open("/program/93.778");
     await page.getByRole("img", { name: "Findings by state" }).waitFor();
     await page.getByText("The numbers as a table").click();
+    const rows = page.getByRole("table", { name: "Expended and findings by state" }).getByRole("row");
+    expect(await rows.allInnerTexts()).toEqual([
+      "State\tExpended\tFindings",
+      "Texas\t$1,234,567\t2",
+      "California\t$1,234,567\t1",
+    ]);
+    await rows.getByRole("link", { name: "California" }).click();
+    await page.waitForURL(/\/program\/93\.778\?state=CA$/);
+    await page.getByRole("heading", { name: "93.778 Medical Assistance Program in California" }).waitFor();
+  });
+
+  it("of an agency has a map of the states, and the numbers as a table", async () => {
+    const { page } = await open("/agency/93");
+    await page.getByText("The numbers as a table").click();
     const rows = page.getByRole("table", { name: "Findings by state" }).getByRole("row");
     expect(await rows.allInnerTexts()).toEqual(["State\tFindings", "Texas\t2", "California\t1"]);
+  });
+
+  it("of a program in a state has only the state's awards, findings and auditees", async () => {
+    const target = "/program/93.778?state=TX";
+    const { page } = await open(target);
+    expect(await page.locator("main .lead").textContent()).toMatch(
+      /\$1,234,567 expended and\s+2 findings, in audit year 2023/,
+    );
+    const auditees = page.getByRole("table", { name: "Auditees with the most findings" }).getByRole("link");
+    expect(await auditees.allTextContents()).toEqual(["Ada County"]);
+    expect(await page.getByRole("img", { name: "Findings by state" }).count()).toBe(0);
+    const hrefs = await page
+      .locator("main a")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    expect(hrefs).toEqual(
+      expect.arrayContaining([
+        "/program/93.778",
+        "/program/93.778.csv?state=TX",
+        "/program/93.778/expended.svg?state=TX",
+        "/findings?state=TX&year=2023&program=93.778",
+        "/search?q=93.778&state=TX",
+        "/changes.atom?state=TX&aln=93.778",
+      ]),
+    );
+    const [row] = parse((await get("/program/93.778.csv?state=TX")).text, { columns: true, bom: true });
+    expect(row).toMatchObject({ auditee_state: "TX", audit_year: "2023", amount_expended: "1234567" });
+    expect((await get("/program/93.778/expended.svg?state=TX")).text).toContain("in Texas");
+    expect((await get("/program/93.778/states.svg?state=TX")).status).toBe(404);
   });
 
   it.each<[address: string, texts: string[]]>([
@@ -1060,6 +1102,8 @@ describe("the page of a program, an agency or a state", () => {
     ["/program/Medicaid.csv", "/program/93.778.csv"],
     ["/program/medical%20assistance", "/program/93.778"],
     ["/agency/93.778", "/program/93.778"],
+    ["/program/Medicaid?state=texas", "/program/93.778?state=TX"],
+    ["/program/93.778.csv?state=texas", "/program/93.778.csv?state=TX"],
   ])("%s leads to %s", async (target, location) => {
     const { status, headers } = await get(target);
     expect([status, headers.location]).toEqual([302, location]);
@@ -1075,6 +1119,20 @@ describe("the page of a program, an agency or a state", () => {
       expect(body).toContain(`<li><a href="/program/${aln}">${aln} `);
       expect(body).not.toContain('<a href="/program/08.U01">');
     }
+  });
+
+  it.each([
+    ["/program/84.010?state=TX", "No public report from Texas has program 84.010"],
+    ["/program/84.010.csv?state=TX", "No public report from Texas has program 84.010"],
+    // The report is suppressed.
+    ["/program/08.U01?state=AZ", "No public report from Arizona has program 08.U01"],
+    ["/program/93.778?state=%3Cb%3E", "“&lt;b&gt;” is not a state"],
+    ["/program/93.778/expended.svg?state=Nowhere", "“Nowhere” is not a state"],
+    ["/program/93.778?state=TX&state=CA", "“TX CA” is not a state"],
+  ])("%s says that it is not found, and leads to the program in all states", async (target, title) => {
+    const { status, text: body } = await get(target);
+    expect([status, body.includes(`<h1>${title}</h1>`)]).toEqual([404, true]);
+    expect(body).toContain(">all states</a>");
   });
 
   it.each([

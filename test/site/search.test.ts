@@ -630,6 +630,7 @@ describe("a search", () => {
     ["Indiana", "/state/IN"],
     ["93.778 CA", "/state/CA"],
     ["93.778 CA", "/program/93.778"],
+    ["93.778 CA", "/program/93.778?state=CA"],
     ["HHS", "/agency/93"],
     ["abcdefgh1234", "/auditee/ABCDEFGH1234"],
     ["Medicaid", "/program/93.778"],

@@ -149,6 +149,12 @@ describe("the rows of a page", () => {
     ["/search?q=STATE", "general", ["report_id", "auditee_city"]],
     ["/search?q=STATE&findings=1", "general", ["report_id"]],
     ["/program/93.778", "totals_by_program", ["audit_year", "amount_expended", "findings"]],
+    ["/program/93.778", "totals_by_program_and_state", ["auditee_state", "audit_year", "amount_expended"]],
+    [
+      "/program/93.778?state=CA",
+      "totals_by_program_and_state",
+      ["audit_year", "amount_expended", "findings"],
+    ],
     ["/totals?year=2023", "totals_by_state", ["auditee_state", "submissions", "amount_expended"]],
     ["/totals?year=2023", "totals_by_agency", ["federal_agency_prefix", "awards", "findings"]],
     ["/totals?year=2023", "totals_by_program", ["aln", "federal_program_name", "awards"]],

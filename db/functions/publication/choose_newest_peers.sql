@@ -5,7 +5,9 @@ language sql stable security invoker set search_path = ''
 as $$
   select jsonb_build_object('audit_year', peers.audit_year, 'submissions', sum(peers.submissions), 'median', peers.median_findings)
   from disclosed.totals_by_peers as peers
-  where peers.entity_type = asked_type
+  -- Reports may have no year, and null would be the newest.
+  where peers.audit_year is not null
+    and peers.entity_type = asked_type
     and peers.expended_from <= expended
     and (peers.expended_to > expended or peers.expended_to is null)
   group by peers.audit_year, peers.median_findings

@@ -24,7 +24,11 @@ begin
       ), years as (
         select totals.audit_year, null::bigint as submissions, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
         from disclosed.totals_by_program as totals
-        where totals.aln = $1 ->> 'aln'
+        where totals.aln = $1 ->> 'aln' and not $1 ? 'state'
+        union all
+        select totals.audit_year, null, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
+        from disclosed.totals_by_program_and_state as totals
+        where totals.aln = $1 ->> 'aln' and totals.auditee_state = $1 ->> 'state'
         union all
         select totals.audit_year, totals.submissions, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
         from disclosed.totals_by_agency as totals
@@ -32,7 +36,7 @@ begin
         union all
         select totals.audit_year, totals.submissions, totals.awards, totals.amount_expended, totals.findings, totals.material_weaknesses
         from disclosed.totals_by_state as totals
-        where totals.auditee_state = $1 ->> 'state'
+        where totals.auditee_state = $1 ->> 'state' and not $1 ? 'aln'
       ), requirements as (
         select letters.letter, sum(alike.findings) as findings
         from (select grouped.type_requirement, sum(grouped.findings) as findings from grouped group by grouped.type_requirement) as alike
@@ -40,7 +44,15 @@ begin
         where letters.letter <> ''
         group by letters.letter
       ), states as (
-        select grouped.auditee_state, sum(grouped.findings) as findings from grouped where grouped.auditee_state <> '' group by grouped.auditee_state
+        select totals.auditee_state, sum(totals.amount_expended) as amount_expended, sum(totals.findings) as findings
+        from disclosed.totals_by_program_and_state as totals
+        where totals.aln = $1 ->> 'aln' and totals.auditee_state <> ''
+        group by totals.auditee_state
+        union all
+        select grouped.auditee_state, null, sum(grouped.findings)
+        from grouped
+        where not $1 ? 'aln' and grouped.auditee_state <> ''
+        group by grouped.auditee_state
       ), auditees as (
         select
           grouped.auditee_uei,
@@ -90,5 +102,5 @@ begin
 end
 $$;
 comment on function publication.describe_findings is
-  'Returns what public reports say of a program (aln), an agency or a state: totals by year, related programs, the programs of an agency with the most findings, findings by requirement (and how many state none) and by state, and the ten auditees with the most findings.';
+  'Returns what public reports say of a program (aln), also in one state, of an agency or a state: totals by year, related programs, the programs of an agency with the most findings, findings by requirement (and how many state none) and by state (of a program with the amount expended), and the ten auditees with the most findings.';
 grant execute on function publication.describe_findings to site;

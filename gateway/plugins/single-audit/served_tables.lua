@@ -23,6 +23,7 @@ return {
       totals_by_agency = { "audit_year", "federal_agency_prefix" },
       totals_by_peers = { "audit_year", "entity_type", "expended_from", "findings" },
       totals_by_program = { "aln", "audit_year" },
+      totals_by_program_and_state = { "aln", "audit_year", "auditee_state" },
       totals_by_state = { "audit_year", "auditee_state" },
     },
   },
@@ -44,6 +45,7 @@ return {
       totals_by_agency = { "audit_year", "federal_agency_prefix", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
       totals_by_peers = { "audit_year", "entity_type", "expended_from", "expended_to", "findings", "submissions", "median_findings" },
       totals_by_program = { "audit_year", "aln", "federal_program_name", "awards", "amount_expended", "findings", "material_weaknesses" },
+      totals_by_program_and_state = { "audit_year", "aln", "auditee_state", "awards", "amount_expended", "findings", "material_weaknesses" },
       totals_by_state = { "audit_year", "auditee_state", "submissions", "awards", "amount_expended", "findings", "material_weaknesses" },
     },
   },
@@ -60,6 +62,12 @@ return {
         programs = { "alns" },
       },
       totals_by_program = {
+        aln = { "aln" },
+        assistance_listing_number = { "aln" },
+        cfda = { "aln" },
+        program = { "aln" },
+      },
+      totals_by_program_and_state = {
         aln = { "aln" },
         assistance_listing_number = { "aln" },
         cfda = { "aln" },

@@ -458,6 +458,8 @@ export const attacks: Record<string, string> = {
     "disclosed.totals_by_state should count all public rows of federal_awards and no others",
   "update disclosed.search_terms set report_id = (select min(report_id) from suppressed.general) where report_id = (select min(report_id) from disclosed.search_terms)":
     "disclosed.search_terms reveals data of suppressed submissions",
+  "insert into disclosed.totals_by_program_and_state select audit_year, 'ZZ.999', auditee_state, count(*), 0, 0, 0 from suppressed.general group by audit_year, auditee_state":
+    "disclosed.totals_by_program_and_state should count all public rows of federal_awards and no others",
   "insert into disclosed.totals_by_peers values ('2023', 'tribal', 0, 1000000, 0, 20, 0)":
     "disclosed.totals_by_peers should count all public reports of each of its groups and no others",
   "insert into disclosed.totals_by_peer_groups select audit_year, 'tribal', null, null, -1, count(*), 0 from suppressed.general group by audit_year":
