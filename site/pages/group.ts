@@ -239,7 +239,7 @@ function writeStates(group: Group, found: FindingsOfGroup, draw: Draw): Content 
     "states",
     title,
     html`<div class="map">${draw("states")}</div>
-<details><summary>The numbers as a table</summary>${scroll("Numbers by state", table(title, headings, rows))}</details>`,
+<details><summary>${isOfProgram ? "Amounts expended and findings by state" : "The numbers as a table"}</summary>${scroll("Numbers by state", table(title, headings, rows))}</details>`,
   );
 }
 

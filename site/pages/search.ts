@@ -149,7 +149,7 @@ function writeGroups(
     program && html`<a href="/program/${agency}.${program}">Program ${agency}.${program}</a>`,
     program &&
       state &&
-      html`<a href="/program/${agency}.${program}?state=${state}">the program in ${states[state]}</a>`,
+      html`<a href="/program/${agency}.${program}?state=${state}">Program ${agency}.${program} in ${states[state]}</a>`,
     agency && html`<a href="/agency/${agency}">${agencies[agency] ?? `Agency ${agency}`}</a>`,
     auditee && html`<a href="/auditee/${auditee}">Auditee ${auditee}</a>`,
   ].filter(Boolean);

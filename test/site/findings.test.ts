@@ -974,7 +974,7 @@ describe("the page of a program, an agency or a state", () => {
   it("of a program has a map of the states, and the numbers as a table", async () => {
     const { page } = await open("/program/93.778");
     await page.getByRole("img", { name: "Findings by state" }).waitFor();
-    await page.getByText("The numbers as a table").click();
+    await page.getByText("Amounts expended and findings by state").click();
     const rows = page.getByRole("table", { name: "Expended and findings by state" }).getByRole("row");
     expect(await rows.allInnerTexts()).toEqual([
       "State\tExpended\tFindings",

@@ -81,7 +81,7 @@ begin
         'without_requirement', (
           select coalesce(sum(grouped.findings), 0) from grouped where grouped.type_requirement is null or grouped.type_requirement = ''
         ),
-        'states', (select coalesce(jsonb_agg(to_jsonb(states) order by states.findings desc, states.auditee_state), '[]') from states),
+        'states', (select coalesce(jsonb_agg(to_jsonb(states) order by states.findings desc, states.amount_expended desc, states.auditee_state), '[]') from states),
         'auditees', (
           select coalesce(jsonb_agg(
             to_jsonb(auditees) || to_jsonb(latest) order by auditees.findings desc, auditees.auditee_uei
