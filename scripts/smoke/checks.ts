@@ -41,7 +41,6 @@ export function listBasicChecks(deployment: Deployment, contracts: Contract[]): 
     checkVersions(deployment, contracts),
     ...checkStatuses(deployment, [
       ["no key", "/general?limit=1", 401],
-      ["an unknown key", "/general?limit=1", 401, "no such key"],
       ["a write", "/general", 405, deployment.key, { method: "POST", body: "{}" }],
     ]),
     ...listAccessSchemas(contracts).map((schema) => checkRefusedAccess(deployment, schema)),
@@ -56,6 +55,7 @@ export function listDataChecks(deployment: Deployment, contracts: Contract[]): C
   const served = contracts.filter((contract) => !isAdmin(contract));
   return [
     ...checkStatuses(deployment, [
+      ["an unknown key", "/general?limit=1", 401, "no such key"],
       ["an unknown table", "/no_such_table", 404, key],
       ["a report that does not exist", `/general?report_id=eq.${unknownReport}`, 404, key],
       ["an embedded table", "/federal_awards?select=report_id,general(auditee_name)&limit=1", 200, key],

@@ -139,6 +139,19 @@ describe("until a data set is published", () => {
     expect(answer).toEqual({ code: "service_switched_off", status: 504 });
   });
 
+  it("unknown keys get 504 while no key has been issued, because a backup may be about to bring them", async () => {
+    const unknown = { "x-api-key-sha256": "0".repeat(64) };
+    const empty = "set local session_replication_role = replica; delete from access.api_keys where tier <> 'demo'";
+    const refused = { code: "API_KEY_INVALID", status: 401 };
+    expect(await authorize(unknown, { before: `${before}; ${empty}` })).toEqual({
+      code: "no_data_set",
+      status: 504,
+    });
+    expect(await authorize(unknown, { before: empty })).toEqual(refused);
+    const issued = `${before}; ${empty}; select access.issue_key('individual', 'first@example.gov')`;
+    expect(await authorize(unknown, { before: issued })).toEqual(refused);
+  });
+
   it("the API's description is served", async () => {
     const described = await authorize({ "x-api-key-sha256": hash }, { path: "/", before });
     expect(described).toMatchObject({ role: "api_public" });

@@ -178,7 +178,7 @@ sed -i 's/value: .* }/value: postgres-next }/' $kind/archive.yaml
 # The database kept the migration when the release was rolled back.
 git checkout --quiet "$changed" -- db/migrations
 make_release upgraded
-asked '200|40[01]|50[34]|none' run "Upgrade PostgreSQL"
+asked '200|400|50[34]|none' run "Upgrade PostgreSQL"
 shows "$RELEASED" true
 shows "$SUPPRESSED" false
 [ "$(get "general?limit=1" "$REVOKED" | cut -c1-3)" = 401 ]

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
 import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
 import { readKongYml, startEmbedded, startUpstream, unlimited, useGateways } from "../../gateway/gateways.ts";
@@ -42,6 +43,10 @@ it("until a data set is published, the API answers 503 to valid keys, and smoke 
   onTestFinished(service.stop);
   const config = await readKongYml(unlimited);
   const { url } = await startEmbedded(config, "", { env: service.gatewayEnv });
+  // A key that a backup may bring.
+  const unknown = "individual_00112233445566778899aabbccddeeff";
+  const key = { value: unknown + createHash("sha256").update(unknown).digest("hex").slice(0, 8) };
+  expect(await send(url, "/general", { key })).toMatchObject({ status: 503, json: { code: "no_data_set" } });
   await database.client.query(
     "select access.decide_agreement(access.request_agreement('Nation', 'c@example.gov'), 'approved', 'A', 'B', 'a@example.gov')",
   );
@@ -65,6 +70,7 @@ it("until a data set is published, the API answers 503 to valid keys, and smoke 
   const args = ["--base-url", url, "--key", individual, "--tribal-key", tribal];
   const { code, output } = await run(runSmoke, args);
   expect(code, output).toBe(3);
+  expect(await send(url, "/general", { key })).toMatchObject({ status: 401 });
   expect(output).toMatch(/^No data set has been published yet/m);
   expect(output).toMatch(/^(\d+) of \1 checks passed\.$/m);
   // With a Tribal key, the check for a refused call fails.
