@@ -520,10 +520,11 @@ begin
     return next 'publication.describe_programs() counts other awards than the public ones.';
   end if;
   if (
-    select sum((program ->> 'findings')::bigint)
+    select coalesce(sum((program ->> 'findings')::bigint), 0)
     from jsonb_array_elements(publication.describe_program_years(null, null, 0, null) -> 'programs') as program
-  ) is distinct from (
-    select sum(totals.findings)
+  ) <> (
+    -- Programs without findings have totals, but are not among those programs.
+    select coalesce(sum(totals.findings), 0)
     from disclosed.totals_by_program as totals
     where totals.aln is not null and totals.audit_year in (
       select jsonb_array_elements_text(publication.describe_program_years(null, null, 0, 0) -> 'years')

@@ -73,3 +73,15 @@ it("publishes chains with a suppressed report in which the report before or afte
     "42",
   ]);
 });
+
+it("publishes programs whose awards have no findings", async () => {
+  const award = {
+    report_id: id(50),
+    award_reference: "AWARD-0001",
+    federal_agency_prefix: "93",
+    federal_award_extension: "778",
+  };
+  await here.write("federal_awards", [award]);
+  await publish([submission(50)]);
+  expect(await here.list("select findings::int from disclosed.totals_by_program")).toEqual([0]);
+});
