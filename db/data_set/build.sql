@@ -71,8 +71,27 @@ from steps
 join staging.mixed_reports on mixed_reports.report_id = steps.later_id
 where steps.earlier_id <> steps.later_id;
 
+-- What the files say of the resubmission of public reports without links, by the day on which they were accepted. Some have a version, or a
+-- row in resubmission.
+create unlogged table staging.unlinked_reports as
+select
+  general.fac_accepted_date,
+  coalesce(general.resubmission_version, 0) as version,
+  general.resubmission_status as status,
+  resubmission.report_id is not null as has_row,
+  resubmission.version as row_version,
+  resubmission.status as row_status,
+  count(*) as reports
+from staging.general
+join staging.reports on reports.report_id = general.report_id and reports.is_public and not reports.is_superseded
+left join staging.resubmission on resubmission.report_id = general.report_id
+where not exists (select from staging.chain_links where chain_links.report_id = general.report_id)
+  -- A later version would name an earlier report.
+  and coalesce(greatest(general.resubmission_version, resubmission.version), 0) <= 1
+group by 1, 2, 3, 4, 5, 6;
+
 -- What the public sees of such a chain: what it would be if it had only its public members. A report that is left alone
--- looks as if it had never been resubmitted.
+-- looks like most reports without links that were accepted on the same day, or the nearest one.
 create unlogged table staging.public_chains as
 with recursive ancestors as (
   select public_steps.later_id as report_id, public_steps.earlier_id as ancestor_id from staging.public_steps
@@ -80,9 +99,10 @@ with recursive ancestors as (
   select ancestors.report_id, public_steps.earlier_id
   from ancestors
   join staging.public_steps on public_steps.later_id = ancestors.ancestor_id
-), places as (
+), neighbors as (
   select
     mixed_reports.report_id,
+    mixed_reports.fac_accepted_date,
     count(earlier.report_id) as earlier_reports,
     least(mixed_reports.fac_accepted_date, min(earlier.fac_accepted_date)) as original_submission_date,
     (
@@ -96,16 +116,32 @@ with recursive ancestors as (
     and ancestors.ancestor_id <> mixed_reports.report_id
   left join staging.mixed_reports as earlier on earlier.report_id = ancestors.ancestor_id
   group by mixed_reports.report_id, mixed_reports.fac_accepted_date
+), places as (
+  select
+    neighbors.*,
+    (case
+      when neighbors.next_report_id is not null then 'deprecated_via_resubmission'
+      when neighbors.previous_report_id is not null then 'most_recent'
+    end)::varchar(30) as status
+  from neighbors
 )
 select
   places.*,
-  case when num_nonnulls(places.previous_report_id, places.next_report_id) = 0 then 0
-    else places.earlier_reports + 1 end as version,
-  (case
-    when places.next_report_id is not null then 'deprecated_via_resubmission'
-    when places.previous_report_id is not null then 'most_recent'
-  end)::varchar(30) as status
-from places;
+  case when places.status is null then coalesce(unlinked.version, 0) else places.earlier_reports + 1 end as version,
+  coalesce(places.status, unlinked.status) as shown_status,
+  places.status is not null or coalesce(unlinked.has_row, false) as has_row,
+  case when places.status is null then unlinked.row_version else places.earlier_reports + 1 end as row_version,
+  coalesce(places.status, unlinked.row_status) as row_status
+from places
+left join lateral (
+  select unlinked_reports.*
+  from staging.unlinked_reports
+  where places.status is null
+  order by
+    abs(unlinked_reports.fac_accepted_date - places.fac_accepted_date), unlinked_reports.reports desc,
+    unlinked_reports.version, unlinked_reports.status, unlinked_reports.row_version, unlinked_reports.row_status
+  limit 1
+) as unlinked on true;
 analyze staging.public_chains;
 
 update staging.reports
@@ -160,7 +196,7 @@ select
   reports.is_public,
   coalesce(case when public_chains.report_id is null then source.resubmission_version else public_chains.version end, 0)
     as resubmission_version,
-  case when public_chains.report_id is null then source.resubmission_status else public_chains.status end as resubmission_status,
+  case when public_chains.report_id is null then source.resubmission_status else public_chains.shown_status end as resubmission_status,
   case when source.report_id in (select additional_eins.report_id from staging.additional_eins) then 'Yes'
     else 'No' end as is_multiple_eins,
   case when source.report_id in (select secondary_auditors.report_id from staging.secondary_auditors) then 'Yes'
@@ -185,8 +221,8 @@ select
   source,
   source.ctid as place,
   source.report_id,
-  case when public_chains.report_id is null then source.version else public_chains.version end as version,
-  case when public_chains.report_id is null then source.status else public_chains.status end as status,
+  case when public_chains.report_id is null then source.version else public_chains.row_version end as version,
+  case when public_chains.report_id is null then source.status else public_chains.row_status end as status,
   -- A public row must not name a suppressed submission of the same auditee. A chain without one has no row in public_chains.
   case when public_chains.report_id is null then source.previous_report_id else public_chains.previous_report_id end
     as previous_report_id,
@@ -198,7 +234,7 @@ from staging.resubmission as source
 join staging.reports on reports.report_id = source.report_id
 left join staging.public_chains on public_chains.report_id = source.report_id
 left join staging.original_reports as original on original.report_id = source.report_id
-where public_chains.version is distinct from 0;
+where public_chains.has_row is distinct from false;
 
 -- The columns of each live table as expressions, in order. A column that a child table's file may leave out comes from the
 -- report's row in general. Expressions instead of joins keep the rows in the order of the files.

@@ -522,6 +522,59 @@ describe("a chain of public and suppressed submissions", () => {
     expect(pick(stubs)).toEqual(members.endsWith("s") ? [{ report_id: ids.at(-1) }] : []);
   });
 
+  it("leaves a report alone as most reports without links are that were accepted on the nearest day", async () => {
+    const lone = (number: number, day: string, version: string, status: string) =>
+      submission(number, {
+        fac_accepted_date: day,
+        resubmission_version: version,
+        resubmission_status: status,
+      });
+    const [unknown, original] = ["unknown_resubmission_status", "original_submission"];
+    const general = [
+      ...[1, 2, 3].map((number) => lone(number, "2023-05-01", "0", unknown)),
+      lone(4, "2023-05-01", "1", original),
+      ...[5, 6].map((number) => lone(number, "2025-05-01", "1", original)),
+      lone(7, "2025-05-02", "", ""),
+      // Each is replaced by a suppressed report, the last one too, whose link no row of its own names.
+      lone(11, "2023-05-01", "1", superseded),
+      lone(12, "2025-04-30", "1", superseded),
+      lone(13, "2025-05-03", "1", superseded),
+      ...[21, 22, 23].map((number) => submission(number, { is_public: "f", resubmission_version: "2" })),
+    ];
+    const row = (number: number, version: string, status: string, next = "", previous = "") => ({
+      report_id: id(number),
+      version,
+      status,
+      next_report_id: next,
+      previous_report_id: previous,
+    });
+    await publish({
+      general,
+      resubmission: [
+        ...[1, 2, 3].map((number) => row(number, "0", unknown)),
+        ...[4, 5, 6].map((number) => row(number, "1", original)),
+        ...[11, 12, 13].map((number) => row(number, "1", superseded, id(number + 10))),
+        ...[21, 22, 23].map((number) => row(number, "2", "most_recent", "", id(number - 10))),
+      ],
+    });
+    const { general: shown, resubmission } = await readAsPublic();
+    const find = (rows: Row[], number: number) => rows.find(({ report_id: each }) => each === id(number));
+    for (const [left, like] of [
+      [11, 1],
+      [12, 5],
+      [13, 7],
+    ] as const) {
+      const { resubmission_version, resubmission_status } = find(shown, like) ?? {};
+      expect(find(shown, left)).toMatchObject({ resubmission_version, resubmission_status });
+      const { version, status, previous_report_id, next_report_id } = find(resubmission, like) ?? {};
+      const expected = { version, status, previous_report_id, next_report_id };
+      const leftRow = find(resubmission, left);
+      expect(leftRow && { ...leftRow, ...expected }).toEqual(leftRow);
+      expect(leftRow?.original_submission_date).toEqual(leftRow && find(shown, left)?.fac_accepted_date);
+      expect(leftRow === undefined).toBe(find(resubmission, like) === undefined);
+    }
+  });
+
   it("is recognized even if only one of two submissions names the link", async () => {
     await publish({
       general: [

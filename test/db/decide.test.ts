@@ -141,7 +141,8 @@ describe("until a data set is published", () => {
 
   it("unknown keys get 504 while no key has been issued, because a backup may be about to bring them", async () => {
     const unknown = { "x-api-key-sha256": "0".repeat(64) };
-    const empty = "set local session_replication_role = replica; delete from access.api_keys where tier <> 'demo'";
+    const empty =
+      "set local session_replication_role = replica; delete from access.api_keys where tier <> 'demo'";
     const refused = { code: "API_KEY_INVALID", status: 401 };
     expect(await authorize(unknown, { before: `${before}; ${empty}` })).toEqual({
       code: "no_data_set",

@@ -45,7 +45,7 @@ local HINTS = {
   PGRST118 = "A list can only be sorted by itself: write `findings.order=reference_number`, with the name of the embedded table.",
   PGRST119 = "Leave the periods before the table out of `select`: several of its rows belong to one row.",
   PGRST122 = "Leave handling=strict out of the header Prefer, or the preferences that `details` names.",
-  PGRST123 = "To count rows, send the header Prefer: count=exact. The tables whose names begin with totals_by_ have totals for each audit year. For other totals, download the bulk files.",
+  PGRST123 = "To count rows, send the header Prefer: count=exact. The tables totals_by_state, totals_by_agency, totals_by_program, totals_by_program_and_state and totals_by_peers have totals for each audit year. For other totals, download the bulk files.",
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
 }
 

@@ -15,7 +15,9 @@ it("db:check passes on this repository, with a PostgreSQL server that it starts"
 });
 
 it("db:check reports all problems at once", async () => {
-  await copy.edit("api/request/decide.sql", (text) => text.replace("if not found then", "if not found thn"));
+  await copy.edit("api/request/decide.sql", (text) =>
+    text.replace("is_switched_on then", "is_switched_on thn"),
+  );
   const { code, output } = await check();
   expect(code).toBe(1);
   expect(output).toMatch(/FAIL lint[\s\S]*decide\.sql[\s\S]*FAIL db deploys to an empty database/);
