@@ -16,7 +16,7 @@ comment on view api_v1_1_0.totals_by_program_and_state is
   'Totals by program, state and year
 
 One row per audit year, Assistance Listing number (ALN) and state of the auditee, with sums over the public rows of
-`federal_awards` and `findings`. Queries cannot aggregate, so use this table. It has more than 20,000 rows, so filter by
+`federal_awards` and `findings`. Queries cannot aggregate, so use this table. It may have more than 20,000 rows, so filter by
 aln, or page.
 
 The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
