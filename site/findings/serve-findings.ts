@@ -6,6 +6,7 @@ import { type Choice, type SimilarNames, writeChoices, writeFindings } from "../
 import { linkToFinding } from "../pages/findings-list.ts";
 import {
   type Group,
+  isInState,
   linkToGroup,
   writeGroup,
   writeGroupChart,
@@ -187,7 +188,7 @@ async function serveGroup(
     return reply;
   }
   if (suffix === "") return sendPage(request, reply, writeGroup(context, group, found));
-  const ofState = kind === "program" && state !== undefined;
+  const ofState = isInState(group);
   return sendSpreadsheet(request, reply, context, {
     name: [kind, value, ofState && state],
     columns: [

@@ -49,11 +49,13 @@ function nameGroup({ kind, value, criteria: { state } }: Group, name: string | n
   return `${value} ${(kind === "agency" ? agencies[value] : name) ?? ""}`.trim() + place;
 }
 
+/** Whether the group is a program in one state. */
+export const isInState = ({ kind, criteria }: Group): boolean =>
+  kind === "program" && criteria.state !== undefined;
+
 /** The address of a group's page, or with a suffix of one of its files. */
-export const linkToGroup = (
-  { kind, value, criteria: { state } }: Group,
-  suffix: "" | ".csv" | `/${string}.svg` = "",
-): string => `/${kind}/${value}${suffix}${kind === "program" && state ? `?state=${state}` : ""}`;
+export const linkToGroup = (group: Group, suffix: "" | ".csv" | `/${string}.svg` = ""): string =>
+  `/${group.kind}/${group.value}${suffix}${isInState(group) ? `?state=${group.criteria.state}` : ""}`;
 
 type ChartName = keyof ReturnType<typeof chartGroup>;
 
@@ -96,8 +98,6 @@ ${writeSource(context, group, title)}
 </div>`,
   });
 }
-
-const isInState = ({ kind, criteria }: Group): boolean => kind === "program" && criteria.state !== undefined;
 
 const linkToReports = (group: Group): string =>
   `/search?q=${encodeURIComponent(group.value)}${isInState(group) ? `&state=${group.criteria.state}` : ""}`;

@@ -535,7 +535,7 @@ describe("a chain of public and suppressed submissions", () => {
       lone(4, "2023-05-01", "1", original),
       ...[5, 6].map((number) => lone(number, "2025-05-01", "1", original)),
       lone(7, "2025-05-02", "", ""),
-      // Each is replaced by a suppressed report, the last one too, whose link no row of its own names.
+      // Each is replaced by a suppressed report.
       lone(11, "2023-05-01", "1", superseded),
       lone(12, "2025-04-30", "1", superseded),
       lone(13, "2025-05-03", "1", superseded),
